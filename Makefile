@@ -1,0 +1,51 @@
+# The two commands of the README, `make demo` and `make test`, need Python 3.11 or later and a
+# C++ compiler, and make everything else.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+CORE := CMakeLists.txt pyproject.toml constraints.txt $(wildcard src/core/*)
+
+.PHONY: demo test test-long bench docs lint clean
+
+demo: $(VENV)/.installed
+	$(BIN)/python examples/demo.py
+
+test: $(VENV)/.installed-dev lint
+	$(BIN)/python -m pytest -m "not long"
+	$(MAKE) docs
+
+test-long: $(VENV)/.installed-dev
+	$(BIN)/python -m pytest -m long
+
+lint: $(VENV)/.installed-dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/pyright --pythonpath $(BIN)/python
+	$(BIN)/lint-imports
+
+docs: $(VENV)/.installed-dev
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+
+bench: $(VENV)/.installed-dev
+	$(BIN)/python -m benchmarks
+
+$(VENV)/bin/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "torchalu needs Python 3.11 or later; set PYTHON=python3.12, say")'
+	$(PYTHON) -m venv $(VENV)
+
+# Compiling the core needs a C++20 compiler; one sentence is better than a page from CMake.
+$(VENV)/.compiler:
+	@command -v $${CXX:-c++} >/dev/null 2>&1 || command -v g++ >/dev/null 2>&1 || command -v clang++ >/dev/null 2>&1 || \
+	  { echo "torchalu needs a C++20 compiler (GCC 11, Clang 14 or later): install one, or point CXX at it" >&2; exit 1; }
+
+$(VENV)/.installed: $(VENV)/bin/python $(CORE) | $(VENV)/.compiler
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[all]"
+	touch $@
+
+$(VENV)/.installed-dev: $(VENV)/bin/python $(CORE) | $(VENV)/.compiler
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[dev]"
+	touch $@ $(VENV)/.installed
+
+clean:
+	rm -rf $(VENV) build docs/_build demo
