@@ -1,0 +1,123 @@
+// Where the rows of a batch come from: drawn afresh, or a slice of a table.
+#pragma once
+
+#include "arena.hpp"
+#include "matrix.hpp"
+#include "plan.hpp"
+#include "random.hpp"
+
+namespace torchalu::TORCHALU_ISA {
+
+inline int padded_rows(std::int64_t rows) { return int((rows + kRowGroup - 1) / kRowGroup * kRowGroup); }
+
+// Uniform numbers from 32 random bits: the upper 24, and the lowest for the side of the range.
+template <class T>
+inline void to_uniform(const std::uint32_t *words, T *out, int count, const Range &range) {
+  const T low = T(range.low), width = T(range.high - range.low);
+  if (range.two_sided) {
+    const T low2 = T(range.low2), width2 = T(range.high2 - range.low2);
+    for (int k = 0; k < count; ++k) {
+      const T u = T(std::int32_t(words[k] >> 8)) * T(0x1p-24);
+      const bool second = words[k] & 0x80u;
+      out[k] = (second ? low2 : low) + u * (second ? width2 : width);
+    }
+  } else {
+    for (int k = 0; k < count; ++k) out[k] = low + T(std::int32_t(words[k] >> 8)) * T(0x1p-24) * width;
+  }
+}
+
+template <class T>
+void sample(std::uint64_t seed, std::uint64_t replica, std::uint64_t stream, std::uint64_t step, const Range &range,
+            int features, int rows, Batch<T> x) {
+  Generator generator(mix(seed, replica, stream, step));
+  alignas(64) std::uint32_t words[2 * kRowGroup];
+  int held = 0;
+  for (int i = 0; i < features; ++i)
+    for (int r = 0; r < rows; r += kRowGroup) {
+      if (held == 0) generator.next(words);
+      to_uniform(words + held, x[i] + r, kRowGroup, range);
+      held = kRowGroup - held;
+    }
+}
+
+template <class T>
+inline void add_rows(const std::int32_t *subset, int size, Batch<const T> x, T *out, int rows) {
+  for (int r = 0; r < rows; r += kLanes<T>) {
+    vec<T> s = zero<T>();
+    for (int k = 0; k < size; ++k) s += load(x[subset[k]] + r);
+    store(out + r, s);
+  }
+}
+
+// y = operation(sum of the first subset, sum of the second); scratch holds one row vector.
+template <class T>
+void target(const SampledTask &task, int replica, Batch<const T> x, T *y, T *scratch, int rows) {
+  add_rows<T>(task.first + std::ptrdiff_t(replica) * task.first_size, task.first_size, x, y, rows);
+  add_rows<T>(task.second + std::ptrdiff_t(replica) * task.second_size, task.second_size, x, scratch, rows);
+  switch (task.operation) {
+    case Operation::kAdd: for (int r = 0; r < rows; ++r) y[r] += scratch[r]; break;
+    case Operation::kSubtract: for (int r = 0; r < rows; ++r) y[r] -= scratch[r]; break;
+    case Operation::kMultiply: for (int r = 0; r < rows; ++r) y[r] *= scratch[r]; break;
+    case Operation::kDivide: for (int r = 0; r < rows; ++r) y[r] /= scratch[r]; break;
+    case Operation::kSquare: for (int r = 0; r < rows; ++r) y[r] *= y[r]; break;
+    case Operation::kRoot: for (int r = 0; r < rows; ++r) y[r] = square_root(y[r]); break;
+  }
+}
+
+// A batch with its targets and the weight of each row in the mean (0 for padding).
+template <class T> struct Rows {
+  Batch<const T> x, y;
+  const T *weight;
+};
+
+template <class T> class Source {
+ public:
+  Source(const Plan &plan, Arena &arena, int rows)
+      : plan_(plan), rows_(rows),
+        x_{plan.sampled ? arena.take<T>(std::size_t(plan.in_features) * rows) : nullptr, rows},
+        y_{plan.sampled ? arena.take<T>(std::size_t(plan.out_features) * rows) : nullptr, rows},
+        weight_(arena.take<T>(rows)), scratch_(arena.take<T>(rows)) {}
+
+  Rows<T> training(int replica, std::int64_t step) {
+    if (plan_.sampled) return draw(replica, kTraining, step, plan_.batch_size, plan_.sampled->training);
+    const Table &t = plan_.table;
+    const std::int64_t groups = (t.rows + kRowGroup - 1) / kRowGroup;
+    std::int64_t start = 0;
+    if (t.rows > plan_.batch_size)
+      start = std::int64_t(mix(plan_.seed, plan_.replica_ids[replica], kTraining, step) % std::uint64_t(groups)) *
+              kRowGroup;
+    return slice(t, start, plan_.batch_size);
+  }
+
+  // The block that begins at row `start` of a fixed set for evaluation; `count` rows of it count.
+  Rows<T> evaluation(int replica, Stream stream, std::int64_t start, int count) {
+    if (!plan_.sampled) return slice(plan_.validation, start, count);
+    return draw(replica, stream, start / plan_.batch_size, count,
+                stream == kValidation ? plan_.sampled->training : plan_.sampled->extrapolation);
+  }
+  std::int64_t evaluation_rows() const {
+    return plan_.sampled ? plan_.sampled->evaluation_rows : plan_.validation.rows;
+  }
+
+ private:
+  Rows<T> draw(int replica, Stream stream, std::int64_t block, int count, const Range &range) {
+    sample<T>(plan_.seed, plan_.replica_ids[replica], stream, std::uint64_t(block), range, plan_.in_features, rows_, x_);
+    target<T>(*plan_.sampled, replica, {x_.data, rows_}, y_.data, scratch_, rows_);
+    for (int r = 0; r < rows_; ++r) weight_[r] = r < count ? T(1) : T(0);
+    return {{x_.data, rows_}, {y_.data, rows_}, weight_};
+  }
+  Rows<T> slice(const Table &t, std::int64_t start, int count) {
+    const T *w = static_cast<const T *>(t.weight) + start;
+    for (int r = 0; r < rows_; ++r) weight_[r] = r < count ? w[r] : T(0);
+    return {{static_cast<const T *>(t.x) + start, std::ptrdiff_t(t.stride)},
+            {static_cast<const T *>(t.y) + start, std::ptrdiff_t(t.stride)},
+            weight_};
+  }
+
+  const Plan &plan_;
+  int rows_;
+  Batch<T> x_, y_;
+  T *weight_, *scratch_;
+};
+
+}  // namespace torchalu::TORCHALU_ISA

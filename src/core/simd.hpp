@@ -1,0 +1,265 @@
+// Vectors of one register, and the elementary functions on them.
+//
+// A `vec<T>` is the compiler's own vector type of the widest register that the
+// translation unit is built for. Everything here lies in a namespace named after the
+// instruction set, so that objects built for several of them link side by side.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace torchalu::TORCHALU_ISA {
+
+#if defined(__AVX512F__)
+inline constexpr int kRegisterBytes = 64;
+#elif defined(__AVX2__)
+inline constexpr int kRegisterBytes = 32;
+#else
+inline constexpr int kRegisterBytes = 16;
+#endif
+
+// Batches are padded to whole groups of this many rows on every instruction set: it is
+// also the number of lanes of the random number generator.
+inline constexpr int kRowGroup = 16;
+
+template <class T> struct vec_of;
+template <> struct vec_of<float> {
+  typedef float type __attribute__((vector_size(kRegisterBytes)));
+  typedef std::int32_t bits __attribute__((vector_size(kRegisterBytes)));
+};
+template <> struct vec_of<double> {
+  typedef double type __attribute__((vector_size(kRegisterBytes)));
+  typedef std::int64_t bits __attribute__((vector_size(kRegisterBytes)));
+};
+template <class T> using vec = typename vec_of<T>::type;
+template <class T> using bits = typename vec_of<T>::bits;
+template <class T> inline constexpr int kLanes = kRegisterBytes / int(sizeof(T));
+
+template <class T> inline vec<T> load(const T *p) { return *reinterpret_cast<const vec<T> *>(p); }
+template <class T> inline void store(T *p, vec<T> v) { *reinterpret_cast<vec<T> *>(p) = v; }
+template <class T> inline vec<T> broadcast(T x) { return x - vec<T>{}; }
+template <class T> inline vec<T> zero() { return vec<T>{}; }
+
+template <class T> inline bits<T> to_bits(vec<T> v) { return reinterpret_cast<bits<T>>(v); }
+template <class T> inline vec<T> from_bits(bits<T> v) { return reinterpret_cast<vec<T>>(v); }
+
+template <class T> inline vec<T> select(bits<T> mask, vec<T> yes, vec<T> no) {
+  return mask ? yes : no;
+}
+template <class T> inline vec<T> minimum(vec<T> a, vec<T> b) { return select<T>(a < b, a, b); }
+template <class T> inline vec<T> maximum(vec<T> a, vec<T> b) { return select<T>(a > b, a, b); }
+
+template <class T> inline T square_root(T x) {
+  if constexpr (sizeof(T) == 4) return __builtin_sqrtf(x);
+  else return __builtin_sqrt(x);
+}
+
+template <class T> struct format;
+template <> struct format<float> {
+  using integer = std::int32_t;
+  static constexpr int mantissa = 23;
+  static constexpr integer bias = 127, sign = integer(0x80000000u), magic_bits = 0x4b400000;
+  static constexpr float magic = 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer
+  static constexpr float exp_high = 88.72283f, exp_low = -103.97208f;
+  static constexpr float ln2_high = 0.693359375f, ln2_low = -2.12194440e-4f;
+  static constexpr integer root_half = 0x3f3504f3;
+  static constexpr int exp_terms = 7, sin_terms = 5, atanh_terms = 5;
+  static constexpr float half_pi[3] = {1.5703125f, 4.8351287841796875e-4f, 3.13855707645416259765625e-7f};
+  static constexpr float half_pi_rest = 6.077100506506192e-11f;
+};
+template <> struct format<double> {
+  using integer = std::int64_t;
+  static constexpr int mantissa = 52;
+  static constexpr integer bias = 1023, sign = integer(0x8000000000000000ull),
+                           magic_bits = 0x4338000000000000;
+  static constexpr double magic = 6755399441055744.0;  // 1.5 * 2^52
+  static constexpr double exp_high = 709.782712893384, exp_low = -745.1332191019412;
+  static constexpr double ln2_high = 0x1.62e42fee00000p-1, ln2_low = 0x1.a39ef35793c76p-33;
+  static constexpr integer root_half = 0x3fe6a09e667f3bcd;
+  static constexpr int exp_terms = 13, sin_terms = 9, atanh_terms = 11;
+  static constexpr double half_pi[3] = {0x1.921fb54400000p+0, 0x1.0b4611a600000p-34,
+                                        0x1.3198a2e000000p-69};
+  static constexpr double half_pi_rest = 0x1.b839a252049c1p-104;
+};
+
+template <class T> inline vec<T> absolute(vec<T> x) {
+  return from_bits<T>(to_bits<T>(x) & ~format<T>::sign);
+}
+// -1, 0 or 1, as torch.sign.
+template <class T> inline vec<T> sign(vec<T> x) {
+  const vec<T> one = broadcast(T(1)), none = zero<T>();
+  return select<T>(x > none, one, select<T>(x < none, -one, none));
+}
+
+// The whole number nearest to x, for |x| < 2^22 (float) or 2^51 (double).
+template <class T> inline vec<T> nearest(vec<T> x) {
+  return (x + format<T>::magic) - format<T>::magic;
+}
+// 2^n for a whole number n within the normal exponents.
+template <class T> inline vec<T> power_of_two(vec<T> n) {
+  const bits<T> k = to_bits<T>(n + format<T>::magic) - format<T>::magic_bits;
+  return from_bits<T>((k + format<T>::bias) << format<T>::mantissa);
+}
+template <class T> inline vec<T> to_float(bits<T> k) {
+  return from_bits<T>(k + format<T>::magic_bits) - format<T>::magic;
+}
+
+template <int N> struct reciprocal_factorial {
+  static constexpr double value = reciprocal_factorial<N - 1>::value / N;
+};
+template <> struct reciprocal_factorial<0> {
+  static constexpr double value = 1.0;
+};
+
+// sum of r^n / n! for n = N .. Last, divided by r^N.
+template <class T, int N, int Last> inline vec<T> exp_series(vec<T> r) {
+  if constexpr (N == Last) {
+    return broadcast(T(reciprocal_factorial<N>::value));
+  } else {
+    return exp_series<T, N + 1, Last>(r) * r + T(reciprocal_factorial<N>::value);
+  }
+}
+
+// e^x: e^r 2^n with |r| <= ln(2)/2; overflows to infinity, underflows to 0, keeps NaN.
+template <class T> inline vec<T> exp(vec<T> x) {
+  using F = format<T>;
+  const vec<T> high = broadcast(F::exp_high), low = broadcast(F::exp_low);
+  const vec<T> y = minimum<T>(maximum<T>(x, low), high);
+  const vec<T> n = nearest<T>(y * T(1.4426950408889634));
+  vec<T> r = y - n * F::ln2_high;
+  r = r - n * F::ln2_low;
+  const vec<T> p = exp_series<T, 0, F::exp_terms>(r);
+  const vec<T> half = nearest<T>(n * T(0.5));
+  vec<T> result = p * power_of_two<T>(half) * power_of_two<T>(n - half);
+  result = select<T>(x > high, broadcast(T(__builtin_inf())), result);
+  result = select<T>(x < low, zero<T>(), result);
+  return select<T>(x == x, result, x);
+}
+
+// sum of z^(n-N) / (2n + 1) for n = N .. Last.
+template <class T, int N, int Last> inline vec<T> atanh_series(vec<T> z) {
+  if constexpr (N == Last) {
+    return broadcast(T(1.0 / (2 * N + 1)));
+  } else {
+    return atanh_series<T, N + 1, Last>(z) * z + T(1.0 / (2 * N + 1));
+  }
+}
+
+// (log(1 + f) - f + f^2/2) / f^3 on [sqrt(1/2) - 1, sqrt(2) - 1]: a weighted minimax fit, whose
+// share in the relative error of the logarithm is below 6e-9. It spares a division.
+inline vec<float> log_tail(vec<float> f) {
+  vec<float> p = broadcast(-0.07634492963552475f);
+  p = p * f + 0.12761574983596802f;
+  p = p * f - 0.13160182535648346f;
+  p = p * f + 0.14201758801937103f;
+  p = p * f - 0.16623356938362122f;
+  p = p * f + 0.20001226663589478f;
+  p = p * f - 0.2500081956386566f;
+  p = p * f + 0.3333333134651184f;
+  return p;
+}
+
+// log x for normal x > 0 and infinity; NaN stays NaN.
+template <class T> inline vec<T> log(vec<T> x) {
+  using F = format<T>;
+  const bits<T> i = to_bits<T>(x);
+  const bits<T> k = (i - F::root_half) >> F::mantissa;
+  const vec<T> m = from_bits<T>(i - (k << F::mantissa));
+  const vec<T> n = to_float<T>(k);
+  const vec<T> f = m - T(1);
+  vec<T> result;
+  if constexpr (sizeof(T) == 4) {
+    const vec<T> square = f * f;
+    vec<T> tail = log_tail(f) * f * square + n * F::ln2_low;
+    tail = tail - T(0.5) * square;
+    result = (f + tail) + n * F::ln2_high;
+  } else {
+    const vec<T> s = f / (m + T(1));
+    const vec<T> z = s * s;
+    const vec<T> tail = T(2) * s * z * atanh_series<T, 1, F::atanh_terms>(z) + n * F::ln2_low;
+    result = n * F::ln2_high + (T(2) * s + tail);
+  }
+  return select<T>(absolute<T>(x) < broadcast(T(__builtin_inf())), result, x);
+}
+
+template <class T> inline vec<T> sigmoid(vec<T> x) { return T(1) / (T(1) + exp<T>(-x)); }
+
+template <class T> inline vec<T> tanh(vec<T> x) {
+  const vec<T> t = exp<T>(T(-2) * absolute<T>(x));
+  const vec<T> magnitude = (T(1) - t) / (T(1) + t);
+  return select<T>(x < zero<T>(), -magnitude, magnitude);
+}
+
+// 1 - tanh(x)^2, with all its digits where tanh(x) is near 1.
+template <class T> inline vec<T> tanh_slope(vec<T> x) {
+  const vec<T> t = exp<T>(T(-2) * absolute<T>(x)), s = T(1) + t;
+  return T(4) * t / (s * s);
+}
+
+// sum of (-z)^k / (2k + Odd)! for k = K .. Terms, divided by (-z)^K.
+template <class T, int Odd, int K> inline vec<T> circular_series(vec<T> z) {
+  constexpr T c = T((K % 2 ? -1 : 1) * reciprocal_factorial<2 * K + Odd>::value);
+  if constexpr (K == format<T>::sin_terms) {
+    return broadcast(c);
+  } else {
+    return circular_series<T, Odd, K + 1>(z) * z + c;
+  }
+}
+
+// Sine and cosine, for |x| up to about 1e4.
+template <class T> inline void sincos(vec<T> x, vec<T> &sine, vec<T> &cosine) {
+  using F = format<T>;
+  const vec<T> n = nearest<T>(x * T(0.6366197723675814));
+  vec<T> r = x - n * F::half_pi[0];
+  r = r - n * F::half_pi[1];
+  r = r - n * F::half_pi[2];
+  r = r - n * F::half_pi_rest;
+  const vec<T> z = r * r;
+  const vec<T> s = r * circular_series<T, 1, 0>(z), c = circular_series<T, 0, 0>(z);
+  const bits<T> q = to_bits<T>(n + F::magic) - F::magic_bits;
+  const bits<T> swap = (q & 1) != 0;
+  const vec<T> a = select<T>(swap, c, s), b = select<T>(swap, s, c);
+  sine = select<T>((q & 2) != 0, -a, a);
+  cosine = select<T>(((q + 1) & 2) != 0, -b, b);
+}
+
+// The sums of neighboring lanes: first those of a, then those of b.
+template <class T> inline vec<T> add_neighbors(vec<T> a, vec<T> b) {
+  constexpr int n = kLanes<T>;
+#if defined(__clang__) || __GNUC__ >= 12
+  if constexpr (n == 2) {
+    return __builtin_shufflevector(a, b, 0, 2) + __builtin_shufflevector(a, b, 1, 3);
+  } else if constexpr (n == 4) {
+    return __builtin_shufflevector(a, b, 0, 2, 4, 6) + __builtin_shufflevector(a, b, 1, 3, 5, 7);
+  } else if constexpr (n == 8) {
+    return __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14) +
+           __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15);
+  } else {
+    return __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28,
+                                   30) +
+           __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29,
+                                   31);
+  }
+#else
+  bits<T> even;
+  for (int l = 0; l < n; ++l) even[l] = 2 * l;
+  return __builtin_shuffle(a, b, even) + __builtin_shuffle(a, b, even + 1);
+#endif
+}
+
+// One vector whose lane l is the sum over the lanes of v[l].
+template <class T, int Count = kLanes<T>> inline vec<T> sum_each(vec<T> *v) {
+  if constexpr (Count > 1) {
+    for (int i = 0; i < Count / 2; ++i) v[i] = add_neighbors<T>(v[2 * i], v[2 * i + 1]);
+    return sum_each<T, Count / 2>(v);
+  } else {
+    return v[0];
+  }
+}
+
+template <class T> inline T sum(vec<T> v) {
+  for (int n = kLanes<T>; n > 1; n /= 2) v = add_neighbors<T>(v, v);
+  return v[0];
+}
+
+}  // namespace torchalu::TORCHALU_ISA

@@ -1,0 +1,452 @@
+// The arithmetic of each unit, forward and backward, on a batch of features by rows.
+//
+// Written once; the trainer and the operators both use it. Equations and sources stand in
+// the Python modules torchalu.functional, whose bodies define what these must equal.
+#pragma once
+
+#include "arena.hpp"
+#include "matrix.hpp"
+#include "plan.hpp"
+
+namespace torchalu::TORCHALU_ISA {
+
+// What one layer keeps between its forward and its backward pass.
+template <class T> struct LayerState {
+  Batch<T> output, grad_output;
+  T *effective, *grad_effective;          // effective weights, where they differ from the parameters
+  Batch<T> logs, grad_logs, angles, grad_angles;  // (in): log magnitudes, and pi g where x < 0
+  Batch<T> first, grad_first;             // (out), or (2 out) for a gated unit: sum, then gate
+  Batch<T> second, grad_second;           // (out): product, or angle
+  vec<T> *scratch;                        // (2 in) vectors, for products
+};
+
+inline bool in_log_space(Kind k) {
+  return k == Kind::kNACMul || k == Kind::kNALU || k == Kind::kRealNPU || k == Kind::kNPU;
+}
+inline bool is_gated(Kind k) { return k == Kind::kNALU || k == Kind::kGatedNAUNMU; }
+inline bool has_angle(Kind k) { return k == Kind::kRealNPU || k == Kind::kNPU; }
+
+template <class T> LayerState<T> take_layer(Arena &arena, const Layer &l, int rows) {
+  LayerState<T> s{};
+  const auto batch = [&](int features) { return Batch<T>{arena.take<T>(std::size_t(features) * rows), rows}; };
+  const std::size_t weights = padded<T>(std::size_t(l.in) * l.out);
+  s.output = batch(l.out);
+  s.grad_output = batch(l.out);
+  s.effective = arena.take<T>(3 * weights);
+  s.grad_effective = arena.take<T>(3 * weights);
+  if (in_log_space(l.kind)) s.logs = batch(l.in), s.grad_logs = batch(l.in);
+  if (has_angle(l.kind)) s.angles = batch(l.in), s.grad_angles = batch(l.in);
+  if (in_log_space(l.kind) || is_gated(l.kind)) {
+    s.first = batch(2 * l.out), s.grad_first = batch(2 * l.out);
+    s.second = batch(l.out), s.grad_second = batch(l.out);
+  }
+  s.scratch = arena.take<vec<T>>(2 * std::size_t(l.in));
+  return s;
+}
+
+template <class T, class F> inline void for_each_vector(int features, int rows, F &&f) {
+  for (int i = 0; i < features; ++i)
+    for (int r = 0; r < rows; r += kLanes<T>) f(i, r);
+}
+
+template <class T> inline void fill_zero(Batch<T> b, int features, int rows) {
+  for_each_vector<T>(features, rows, [&](int i, int r) { store(b[i] + r, zero<T>()); });
+}
+template <class T> inline void fill_zero(T *p, std::size_t count) {
+  for (std::size_t k = 0; k < count; ++k) p[k] = T(0);
+}
+
+// --- products -----------------------------------------------------------------------------
+
+// z_o = prod_i (w_oi x_i + 1 - w_oi).
+template <class T, int OT>
+inline void product_tile(const T *weight, int in, const Batch<const T> &x, const Batch<T> &z, int o, int rows) {
+  for (int r = 0; r < rows; r += kLanes<T>) {
+    vec<T> p[OT];
+    for (int a = 0; a < OT; ++a) p[a] = broadcast(T(1));
+    for (int i = 0; i < in; ++i) {
+      const vec<T> value = load(x[i] + r);
+      for (int a = 0; a < OT; ++a) {
+        const T w = weight[std::ptrdiff_t(o + a) * in + i];
+        p[a] *= value * w + (T(1) - w);
+      }
+    }
+    for (int a = 0; a < OT; ++a) store(z[o + a] + r, p[a]);
+  }
+}
+template <class T>
+inline void product_forward(const T *weight, int in, int out, Batch<const T> x, Batch<T> z, int rows) {
+  int o = 0;
+  for (; o + 8 <= out; o += 8) product_tile<T, 8>(weight, in, x, z, o, rows);
+  for (; o < out; ++o) product_tile<T, 1>(weight, in, x, z, o, rows);
+}
+
+// dW += ..., dx += ... (dx may be absent); exact also where a factor is 0, since the product of
+// the others is formed from prefix and suffix products, without a division.
+template <class T>
+inline void product_backward(const T *weight, int in, int out, Batch<const T> x, Batch<const T> dz, int rows,
+                             Batch<T> dx, T *dweight, vec<T> *scratch) {
+  vec<T> *prefix = scratch, *total = scratch + in;
+  for (int o = 0; o < out; ++o) {
+    const T *w = weight + std::ptrdiff_t(o) * in;
+    for (int i = 0; i < in; ++i) total[i] = zero<T>();
+    for (int r = 0; r < rows; r += kLanes<T>) {
+      vec<T> p = broadcast(T(1));
+      for (int i = 0; i < in; ++i) {
+        prefix[i] = p;
+        p *= load(x[i] + r) * w[i] + (T(1) - w[i]);
+      }
+      vec<T> suffix = load(dz[o] + r);
+      for (int i = in - 1; i >= 0; --i) {
+        const vec<T> value = load(x[i] + r), others = prefix[i] * suffix;
+        total[i] += others * (value - T(1));
+        if (dx.data) store(dx[i] + r, load(dx[i] + r) + others * w[i]);
+        suffix *= value * w[i] + (T(1) - w[i]);
+      }
+    }
+    T *d = dweight + std::ptrdiff_t(o) * in;
+    int i = 0;
+    for (; i + kLanes<T> <= in; i += kLanes<T>) {
+      const vec<T> sums = sum_each<T>(total + i);
+      for (int l = 0; l < kLanes<T>; ++l) d[i + l] += sums[l];
+    }
+    for (; i < in; ++i) d[i] += sum<T>(total[i]);
+  }
+}
+
+// --- effective weights --------------------------------------------------------------------
+
+// W = tanh(w_hat) sigmoid(m_hat).
+template <class T> inline void tanh_sigmoid(const T *w_hat, const T *m_hat, T *weight, std::size_t count) {
+  alignas(64) T a[kLanes<T>], b[kLanes<T>];
+  for (std::size_t k = 0; k < count; k += kLanes<T>) {
+    const std::size_t n = count - k < kLanes<T> ? count - k : kLanes<T>;
+    for (std::size_t l = 0; l < kLanes<T>; ++l) a[l] = l < n ? w_hat[k + l] : T(0), b[l] = l < n ? m_hat[k + l] : T(0);
+    store(a, vec<T>(tanh<T>(load(a)) * sigmoid<T>(load(b))));
+    for (std::size_t l = 0; l < n; ++l) weight[k + l] = a[l];
+  }
+}
+template <class T>
+inline void tanh_sigmoid_backward(const T *w_hat, const T *m_hat, const T *dweight, T *dw_hat, T *dm_hat,
+                                  std::size_t count) {
+  alignas(64) T a[kLanes<T>], b[kLanes<T>];
+  for (std::size_t k = 0; k < count; k += kLanes<T>) {
+    const std::size_t n = count - k < kLanes<T> ? count - k : kLanes<T>;
+    for (std::size_t l = 0; l < kLanes<T>; ++l) a[l] = l < n ? w_hat[k + l] : T(0), b[l] = l < n ? m_hat[k + l] : T(0);
+    const vec<T> t = tanh<T>(load(a)), s = sigmoid<T>(load(b));
+    store(a, vec<T>(tanh_slope<T>(load(a)) * s));
+    store(b, vec<T>(t * s * sigmoid<T>(-load(b))));
+    for (std::size_t l = 0; l < n; ++l) dw_hat[k + l] += dweight[k + l] * a[l], dm_hat[k + l] += dweight[k + l] * b[l];
+  }
+}
+template <class T> inline void sigmoid_weight(const T *w_hat, T *weight, std::size_t count) {
+  for (std::size_t k = 0; k < count; ++k) weight[k] = sigmoid<T>(broadcast(w_hat[k]))[0];
+}
+
+// Fills the effective weights of a layer from its parameters, once a step.
+template <class T> void prepare(const Layer &l, const T *p, LayerState<T> &s) {
+  const std::size_t n = std::size_t(l.in) * l.out;
+  switch (l.kind) {
+    case Kind::kNAC: tanh_sigmoid(p, p + n, s.effective, n); break;
+    case Kind::kNACMul:
+      if (l.parametrization == Parametrization::kTanhSigmoid) tanh_sigmoid(p, p + n, s.effective, n);
+      else if (l.parametrization == Parametrization::kSigmoid) sigmoid_weight(p, s.effective, n);
+      else for (std::size_t k = 0; k < n; ++k) s.effective[k] = p[k];
+      break;
+    case Kind::kNALU: {  // sum weight, gate weight, product weight
+      tanh_sigmoid(p, p + n, s.effective, n);
+      const T *gate = p + (l.separate ? 4 : 2) * n;
+      for (std::size_t k = 0; k < n; ++k) s.effective[n + k] = gate[k];
+      if (l.separate) tanh_sigmoid(p + 2 * n, p + 3 * n, s.effective + 2 * n, n);
+      else for (std::size_t k = 0; k < n; ++k) s.effective[2 * n + k] = s.effective[k];
+      break;
+    }
+    case Kind::kGatedNAUNMU:  // sum weight, gate weight; the product weight stays where it is
+      for (std::size_t k = 0; k < n; ++k) s.effective[k] = p[k], s.effective[n + k] = p[2 * n + k];
+      break;
+    default: break;
+  }
+}
+
+// Carries the gradients of the effective weights to the parameters.
+template <class T> void finish_gradient(const Layer &l, const T *p, LayerState<T> &s, T *dp) {
+  const std::size_t n = std::size_t(l.in) * l.out;
+  T *g = s.grad_effective;
+  switch (l.kind) {
+    case Kind::kNAC: tanh_sigmoid_backward(p, p + n, g, dp, dp + n, n); break;
+    case Kind::kNACMul:
+      if (l.parametrization == Parametrization::kTanhSigmoid) tanh_sigmoid_backward(p, p + n, g, dp, dp + n, n);
+      else if (l.parametrization == Parametrization::kSigmoid)
+        for (std::size_t k = 0; k < n; ++k) dp[k] += g[k] * s.effective[k] * sigmoid<T>(broadcast(-p[k]))[0];
+      else for (std::size_t k = 0; k < n; ++k) dp[k] += g[k];
+      break;
+    case Kind::kNALU: {
+      if (!l.separate) for (std::size_t k = 0; k < n; ++k) g[k] += g[2 * n + k];
+      tanh_sigmoid_backward(p, p + n, g, dp, dp + n, n);
+      if (l.separate) tanh_sigmoid_backward(p + 2 * n, p + 3 * n, g + 2 * n, dp + 2 * n, dp + 3 * n, n);
+      T *gate = dp + (l.separate ? 4 : 2) * n;
+      for (std::size_t k = 0; k < n; ++k) gate[k] += g[n + k];
+      break;
+    }
+    case Kind::kGatedNAUNMU:
+      for (std::size_t k = 0; k < n; ++k) dp[k] += g[k], dp[2 * n + k] += g[n + k];
+      break;
+    default: break;
+  }
+}
+
+// --- log space ----------------------------------------------------------------------------
+
+// log(|x| + eps), and its way back.
+template <class T> inline void log_magnitude(Batch<const T> x, Batch<T> logs, int in, int rows, T eps) {
+  for_each_vector<T>(in, rows, [&](int i, int r) {
+    store(logs[i] + r, vec<T>(log<T>(absolute<T>(load(x[i] + r)) + eps)));
+  });
+}
+template <class T>
+inline void add_log_magnitude_gradient(Batch<const T> x, Batch<const T> dlogs, Batch<T> dx, int in, int rows, T eps) {
+  for_each_vector<T>(in, rows, [&](int i, int r) {
+    const vec<T> value = load(x[i] + r);
+    store(dx[i] + r, vec<T>(load(dx[i] + r) + load(dlogs[i] + r) * sign<T>(value) / (absolute<T>(value) + eps)));
+  });
+}
+
+template <class T>
+void npu_forward(const Layer &l, const T *p, LayerState<T> &s, Batch<const T> x, int rows) {
+  const std::size_t n = std::size_t(l.in) * l.out;
+  const bool imaginary = l.kind == Kind::kNPU;
+  const T *gate = p + (imaginary ? 2 : 1) * n;
+  const T pi = T(3.141592653589793);
+  for_each_vector<T>(l.in, rows, [&](int i, int r) {
+    const vec<T> value = load(x[i] + r);
+    const T g = gate[i] < T(0) ? T(0) : gate[i] > T(1) ? T(1) : gate[i];
+    store(s.logs[i] + r, vec<T>(log<T>((absolute<T>(value) + T(l.eps)) * g + (T(1) - g))));
+    store(s.angles[i] + r, select<T>(value < zero<T>(), broadcast(g * pi), zero<T>()));
+  });
+  multiply<T>(p, l.in, l.out, {s.logs.data, rows}, s.first, rows);
+  multiply<T>(p, l.in, l.out, {s.angles.data, rows}, s.second, rows);
+  if (imaginary) {
+    for (std::size_t k = 0; k < n; ++k) s.effective[k] = -p[n + k];
+    multiply<T>(s.effective, l.in, l.out, {s.angles.data, rows}, s.first, rows, true);
+    multiply<T>(p + n, l.in, l.out, {s.logs.data, rows}, s.second, rows, true);
+  }
+  for_each_vector<T>(l.out, rows, [&](int o, int r) {
+    vec<T> sine, cosine;
+    sincos<T>(load(s.second[o] + r), sine, cosine);
+    const vec<T> magnitude = exp<T>(load(s.first[o] + r));
+    store(s.output[o] + r, vec<T>(magnitude * cosine));
+    store(s.second[o] + r, vec<T>(-(magnitude * sine)));  // the derivative by the angle
+  });
+}
+
+template <class T>
+void npu_backward(const Layer &l, const T *p, LayerState<T> &s, Batch<const T> x, int rows, Batch<T> dx, T *dp) {
+  const std::size_t n = std::size_t(l.in) * l.out;
+  const bool imaginary = l.kind == Kind::kNPU;
+  const T *gate = p + (imaginary ? 2 : 1) * n;
+  T *dgate = dp + (imaginary ? 2 : 1) * n;
+  const T pi = T(3.141592653589793);
+  for_each_vector<T>(l.out, rows, [&](int o, int r) {
+    const vec<T> g = load(s.grad_output[o] + r);
+    store(s.grad_first[o] + r, vec<T>(g * load(s.output[o] + r)));
+    store(s.grad_second[o] + r, vec<T>(g * load(s.second[o] + r)));
+  });
+  const Batch<const T> dlog_sum{s.grad_first.data, rows}, dangle_sum{s.grad_second.data, rows};
+  const Batch<const T> logs{s.logs.data, rows}, angles{s.angles.data, rows};
+  add_outer<T>(dlog_sum, logs, dp, l.in, l.out, rows);
+  add_outer<T>(dangle_sum, angles, dp, l.in, l.out, rows);
+  fill_zero(s.grad_logs, l.in, rows);
+  fill_zero(s.grad_angles, l.in, rows);
+  add_transposed<T>(p, l.in, l.out, dlog_sum, s.grad_logs, rows);
+  add_transposed<T>(p, l.in, l.out, dangle_sum, s.grad_angles, rows);
+  if (imaginary) {
+    add_outer<T>(dangle_sum, logs, dp + n, l.in, l.out, rows);
+    fill_zero(s.grad_effective, n);
+    add_outer<T>(dlog_sum, angles, s.grad_effective, l.in, l.out, rows);
+    for (std::size_t k = 0; k < n; ++k) dp[n + k] -= s.grad_effective[k];
+    add_transposed<T>(p + n, l.in, l.out, dangle_sum, s.grad_logs, rows);
+    add_transposed<T>(s.effective, l.in, l.out, dlog_sum, s.grad_angles, rows);
+  }
+  for (int i = 0; i < l.in; ++i) {
+    const T g = gate[i] < T(0) ? T(0) : gate[i] > T(1) ? T(1) : gate[i];
+    vec<T> total = zero<T>();
+    for (int r = 0; r < rows; r += kLanes<T>) {
+      const vec<T> value = load(x[i] + r), magnitude = absolute<T>(value) + T(l.eps);
+      const vec<T> dr = load(s.grad_logs[i] + r) / (magnitude * g + (T(1) - g));
+      total += dr * (magnitude - T(1));
+      total += select<T>(value < zero<T>(), load(s.grad_angles[i] + r) * pi, zero<T>());
+      if (dx.data) store(dx[i] + r, vec<T>(load(dx[i] + r) + dr * sign<T>(value) * g));
+    }
+    if (gate[i] >= T(0) && gate[i] <= T(1)) dgate[i] += sum<T>(total);
+  }
+}
+
+// --- gated units --------------------------------------------------------------------------
+
+// z = g a + h m with g = sigmoid(G x), h = 1 - g = sigmoid(-G x), which keeps its digits where g
+// is near 1. `first` holds a, then G x, which becomes g; h waits in the second half of grad_first.
+template <class T> void mix_forward(const Layer &l, LayerState<T> &s, int rows) {
+  for_each_vector<T>(l.out, rows, [&](int o, int r) {
+    const vec<T> a = load(s.first[o] + r), m = load(s.second[o] + r), x = load(s.first[l.out + o] + r);
+    const vec<T> g = sigmoid<T>(x), h = sigmoid<T>(-x);
+    store(s.first[l.out + o] + r, g);
+    store(s.grad_first[l.out + o] + r, h);
+    store(s.output[o] + r, vec<T>(g * a + h * m));
+  });
+}
+template <class T> void mix_backward(const Layer &l, LayerState<T> &s, int rows) {
+  for_each_vector<T>(l.out, rows, [&](int o, int r) {
+    const vec<T> a = load(s.first[o] + r), m = load(s.second[o] + r), g = load(s.first[l.out + o] + r);
+    const vec<T> h = load(s.grad_first[l.out + o] + r), d = load(s.grad_output[o] + r);
+    store(s.grad_first[o] + r, vec<T>(d * g));
+    store(s.grad_first[l.out + o] + r, vec<T>(d * (a - m) * g * h));
+    store(s.grad_second[o] + r, vec<T>(d * h));
+  });
+}
+
+template <class T>
+inline void exponential(Batch<T> b, int features, int rows) {
+  for_each_vector<T>(features, rows, [&](int o, int r) { store(b[o] + r, vec<T>(exp<T>(load(b[o] + r)))); });
+}
+
+// --- a layer ------------------------------------------------------------------------------
+
+template <class T> void forward(const Layer &l, const T *p, LayerState<T> &s, Batch<const T> x, int rows) {
+  const std::size_t n = std::size_t(l.in) * l.out;
+  switch (l.kind) {
+    case Kind::kLinear:
+      multiply<T>(p, l.in, l.out, x, s.output, rows);
+      if (l.bias)
+        for_each_vector<T>(l.out, rows, [&](int o, int r) { store(s.output[o] + r, load(s.output[o] + r) + p[n + o]); });
+      break;
+    case Kind::kNMU: product_forward<T>(p, l.in, l.out, x, s.output, rows); break;
+    case Kind::kNAC: multiply<T>(s.effective, l.in, l.out, x, s.output, rows); break;
+    case Kind::kNACMul:
+      log_magnitude<T>(x, s.logs, l.in, rows, T(l.eps));
+      multiply<T>(s.effective, l.in, l.out, {s.logs.data, rows}, s.output, rows);
+      exponential(s.output, l.out, rows);
+      break;
+    case Kind::kNALU:
+      multiply<T>(s.effective, l.in, 2 * l.out, x, s.first, rows);
+      log_magnitude<T>(x, s.logs, l.in, rows, T(l.eps));
+      multiply<T>(s.effective + 2 * n, l.in, l.out, {s.logs.data, rows}, s.second, rows);
+      exponential(s.second, l.out, rows);
+      mix_forward(l, s, rows);
+      break;
+    case Kind::kGatedNAUNMU:
+      multiply<T>(s.effective, l.in, 2 * l.out, x, s.first, rows);
+      product_forward<T>(p + n, l.in, l.out, x, s.second, rows);
+      mix_forward(l, s, rows);
+      break;
+    case Kind::kRealNPU:
+    case Kind::kNPU: npu_forward(l, p, s, x, rows); break;
+    case Kind::kReLU:
+    case Kind::kReLU6: {
+      const vec<T> top = broadcast(l.kind == Kind::kReLU ? T(__builtin_inf()) : T(6));
+      for_each_vector<T>(l.out, rows, [&](int o, int r) {
+        const vec<T> v = load(x[o] + r);
+        store(s.output[o] + r, select<T>(v > top, top, select<T>(v < zero<T>(), zero<T>(), v)));
+      });
+      break;
+    }
+  }
+}
+
+// Adds to dp the gradient by the parameters and, where dx is present, writes dx.
+template <class T>
+void backward(const Layer &l, const T *p, LayerState<T> &s, Batch<const T> x, int rows, Batch<T> dx, T *dp) {
+  const std::size_t n = std::size_t(l.in) * l.out;
+  const Batch<const T> dz{s.grad_output.data, rows};
+  if (dx.data) fill_zero(dx, l.in, rows);
+  fill_zero(s.grad_effective, l.kind == Kind::kNAC || l.kind == Kind::kNACMul ? n
+                              : is_gated(l.kind)                              ? 3 * n
+                                                                              : 0);
+  switch (l.kind) {
+    case Kind::kLinear:
+      add_outer<T>(dz, x, dp, l.in, l.out, rows);
+      if (dx.data) add_transposed<T>(p, l.in, l.out, dz, dx, rows);
+      if (l.bias)
+        for (int o = 0; o < l.out; ++o) {
+          vec<T> total = zero<T>();
+          for (int r = 0; r < rows; r += kLanes<T>) total += load(dz[o] + r);
+          dp[n + o] += sum<T>(total);
+        }
+      break;
+    case Kind::kNMU: product_backward<T>(p, l.in, l.out, x, dz, rows, dx, dp, s.scratch); break;
+    case Kind::kNAC:
+      add_outer<T>(dz, x, s.grad_effective, l.in, l.out, rows);
+      if (dx.data) add_transposed<T>(s.effective, l.in, l.out, dz, dx, rows);
+      break;
+    case Kind::kNACMul:
+      for_each_vector<T>(l.out, rows, [&](int o, int r) {
+        store(s.grad_first[o] + r, vec<T>(load(dz[o] + r) * load(s.output[o] + r)));
+      });
+      add_outer<T>({s.grad_first.data, rows}, {s.logs.data, rows}, s.grad_effective, l.in, l.out, rows);
+      if (dx.data) {
+        fill_zero(s.grad_logs, l.in, rows);
+        add_transposed<T>(s.effective, l.in, l.out, {s.grad_first.data, rows}, s.grad_logs, rows);
+        add_log_magnitude_gradient<T>(x, {s.grad_logs.data, rows}, dx, l.in, rows, T(l.eps));
+      }
+      break;
+    case Kind::kNALU:
+      mix_backward(l, s, rows);
+      for_each_vector<T>(l.out, rows, [&](int o, int r) {
+        store(s.grad_second[o] + r, vec<T>(load(s.grad_second[o] + r) * load(s.second[o] + r)));
+      });
+      add_outer<T>({s.grad_first.data, rows}, x, s.grad_effective, l.in, 2 * l.out, rows);
+      add_outer<T>({s.grad_second.data, rows}, {s.logs.data, rows}, s.grad_effective + 2 * n, l.in, l.out, rows);
+      if (dx.data) {
+        add_transposed<T>(s.effective, l.in, 2 * l.out, {s.grad_first.data, rows}, dx, rows);
+        fill_zero(s.grad_logs, l.in, rows);
+        add_transposed<T>(s.effective + 2 * n, l.in, l.out, {s.grad_second.data, rows}, s.grad_logs, rows);
+        add_log_magnitude_gradient<T>(x, {s.grad_logs.data, rows}, dx, l.in, rows, T(l.eps));
+      }
+      break;
+    case Kind::kGatedNAUNMU:
+      mix_backward(l, s, rows);
+      add_outer<T>({s.grad_first.data, rows}, x, s.grad_effective, l.in, 2 * l.out, rows);
+      if (dx.data) add_transposed<T>(s.effective, l.in, 2 * l.out, {s.grad_first.data, rows}, dx, rows);
+      product_backward<T>(p + n, l.in, l.out, x, {s.grad_second.data, rows}, rows, dx, dp + n, s.scratch);
+      break;
+    case Kind::kRealNPU:
+    case Kind::kNPU: npu_backward(l, p, s, x, rows, dx, dp); break;
+    case Kind::kReLU:
+    case Kind::kReLU6: {
+      const vec<T> top = broadcast(l.kind == Kind::kReLU ? T(__builtin_inf()) : T(6));
+      if (dx.data)
+        for_each_vector<T>(l.out, rows, [&](int o, int r) {
+          const vec<T> v = load(x[o] + r), d = load(dz[o] + r);
+          store(dx[o] + r, select<T>(v > zero<T>(), select<T>(v < top, d, zero<T>()), zero<T>()));
+        });
+      break;
+    }
+  }
+  finish_gradient(l, p, s, dp);
+}
+
+// max over the layer's effective weights of min(|W|, |1 - |W||); Madsen & Johansen eq. 17.
+template <class T> double sparsity_error(const Layer &l, const T *p, const LayerState<T> &s) {
+  const std::size_t n = std::size_t(l.in) * l.out;
+  double worst = 0;
+  const auto scan = [&](const T *w) {
+    for (std::size_t k = 0; k < n; ++k) {
+      const double a = w[k] < 0 ? -double(w[k]) : double(w[k]), b = a > 1 ? a - 1 : 1 - a;
+      const double d = a < b ? a : b;
+      if (d > worst) worst = d;
+    }
+  };
+  switch (l.kind) {
+    case Kind::kLinear:
+    case Kind::kNMU:
+    case Kind::kRealNPU:
+    case Kind::kNPU: scan(p); break;
+    case Kind::kNAC:
+    case Kind::kNACMul: scan(s.effective); break;
+    case Kind::kNALU: scan(s.effective), scan(s.effective + 2 * n); break;
+    case Kind::kGatedNAUNMU: scan(p), scan(p + n); break;
+    default: break;
+  }
+  return worst;
+}
+
+}  // namespace torchalu::TORCHALU_ISA

@@ -1,0 +1,28 @@
+"""The native trainer and operators; private to torchalu.engine and torchalu.kernels."""
+
+from typing import Any
+
+from torch import Tensor
+
+def instruction_set() -> str: ...
+def instruction_sets() -> list[str]: ...
+def select_instruction_set(name: str) -> None: ...
+def train(**arguments: Any) -> bool: ...
+def nmu_forward(input: Tensor, weight: Tensor, output: Tensor, threads: int) -> None: ...
+def nmu_backward(
+    grad_output: Tensor,
+    input: Tensor,
+    weight: Tensor,
+    grad_input: Tensor,
+    grad_weight: Tensor,
+    threads: int,
+) -> None: ...
+def elementary(function: str, input: Tensor, output: Tensor) -> None: ...
+def sample(
+    seed: int,
+    replica: int,
+    stream: int,
+    step: int,
+    range: tuple[float, float, float, float, bool],
+    output: Tensor,
+) -> None: ...
