@@ -20,7 +20,7 @@ template <class T> struct NMUWorkspace {
       return Batch<T>{arena.take<T>(std::size_t(features) * kTileStride), kTileStride};
     };
     x = tile(in), z = tile(out), dz = tile(out), dx = tile(in);
-    scratch = arena.take<vec<T>>(2 * std::size_t(in));
+    scratch = arena.take<vec<T>>(product_scratch(in));
     bytes = arena.used();
   }
 };

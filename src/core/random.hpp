@@ -64,7 +64,7 @@ class Generator {
   }
 
  private:
-  typedef std::uint32_t Word __attribute__((vector_size(kRegisterBytes)));
+  typedef std::uint32_t Word __attribute__((vector_size(kRegisterBytes), may_alias));
   static constexpr int kWordLanes = kRegisterBytes / 4, kParts = kRowGroup / kWordLanes;
   Word state_[2][4][kParts];
 };

@@ -35,8 +35,14 @@ template <class T> using vec = typename vec_of<T>::type;
 template <class T> using bits = typename vec_of<T>::bits;
 template <class T> inline constexpr int kLanes = kRegisterBytes / int(sizeof(T));
 
-template <class T> inline vec<T> load(const T *p) { return *reinterpret_cast<const vec<T> *>(p); }
-template <class T> inline void store(T *p, vec<T> v) { *reinterpret_cast<vec<T> *>(p) = v; }
+template <class T> inline vec<T> load(const T *p) {
+  typedef vec<T> any __attribute__((may_alias));
+  return *reinterpret_cast<const any *>(p);
+}
+template <class T> inline void store(T *p, vec<T> v) {
+  typedef vec<T> any __attribute__((may_alias));
+  *reinterpret_cast<any *>(p) = v;
+}
 template <class T> inline vec<T> broadcast(T x) { return x - vec<T>{}; }
 template <class T> inline vec<T> zero() { return vec<T>{}; }
 

@@ -10,6 +10,16 @@
 
 namespace torchalu::TORCHALU_ISA {
 
+// Inputs that the backward pass of a product holds in registers at a time.
+#if defined(__AVX512F__)
+inline constexpr int kChunk = 8;
+#else
+inline constexpr int kChunk = 4;
+#endif
+
+// Vectors that product_backward needs for a layer with `in` inputs.
+inline std::size_t product_scratch(int in) { return 2 * (2 * std::size_t(in) + kChunk); }
+
 // What one layer keeps between its forward and its backward pass.
 template <class T> struct LayerState {
   Batch<T> output, grad_output;
@@ -17,7 +27,7 @@ template <class T> struct LayerState {
   Batch<T> logs, grad_logs, angles, grad_angles;  // (in): log magnitudes, and pi g where x < 0
   Batch<T> first, grad_first;             // (out), or (2 out) for a gated unit: sum, then gate
   Batch<T> second, grad_second;           // (out): product, or angle
-  vec<T> *scratch;                        // (2 in) vectors, for products
+  vec<T> *scratch;                        // for products
 };
 
 inline bool in_log_space(Kind k) {
@@ -40,7 +50,7 @@ template <class T> LayerState<T> take_layer(Arena &arena, const Layer &l, int ro
     s.first = batch(2 * l.out), s.grad_first = batch(2 * l.out);
     s.second = batch(l.out), s.grad_second = batch(l.out);
   }
-  s.scratch = arena.take<vec<T>>(2 * std::size_t(l.in));
+  s.scratch = arena.take<vec<T>>(product_scratch(l.in));
   return s;
 }
 
@@ -81,37 +91,94 @@ inline void product_forward(const T *weight, int in, int out, Batch<const T> x, 
   for (; o < out; ++o) product_tile<T, 1>(weight, in, x, z, o, rows);
 }
 
+// Inputs i .. i + N of the backward pass of OT products, for one vector of rows. `prefix` is the
+// product of the factors before i, `suffix` the gradient times the product of those after i + N,
+// which this call extends to i. N small enough for the registers.
+template <class T, int OT, int N, bool WithInput>
+inline void product_backward_chunk(const T *weight, int in, const Batch<const T> &x, int i, int r,
+                                   const vec<T> *prefix, vec<T> *suffix, vec<T> *total, const Batch<T> &dx) {
+  vec<T> value[N], slope[N];
+  for (int k = 0; k < N; ++k) {
+    value[k] = load(x[i + k] + r);
+    if constexpr (WithInput) slope[k] = load(dx[i + k] + r);
+  }
+  for (int a = 0; a < OT; ++a) {
+    const T *w = weight + std::ptrdiff_t(a) * in + i;
+    vec<T> factor[N], before[N];
+    before[0] = prefix[a];
+    for (int k = 0; k < N; ++k) factor[k] = value[k] * w[k] + (T(1) - w[k]);
+    for (int k = 1; k < N; ++k) before[k] = before[k - 1] * factor[k - 1];
+    vec<T> after = suffix[a];
+    vec<T> *t = total + std::ptrdiff_t(a) * in + i;
+    for (int k = N - 1; k >= 0; --k) {
+      const vec<T> others = before[k] * after;
+      t[k] += others * (value[k] - T(1));
+      if constexpr (WithInput) slope[k] += others * w[k];
+      after *= factor[k];
+    }
+    suffix[a] = after;
+  }
+  if constexpr (WithInput)
+    for (int k = 0; k < N; ++k) store(dx[i + k] + r, slope[k]);
+}
+
+// OT products at once. scratch: OT * in vectors for the sums, then OT * in / kChunk prefixes.
+template <class T, int OT, bool WithInput>
+inline void product_backward_tile(const T *weight, int in, const Batch<const T> &x, const Batch<const T> &dz, int o,
+                                  int rows, const Batch<T> &dx, T *dweight, vec<T> *scratch) {
+  const T *w = weight + std::ptrdiff_t(o) * in;
+  vec<T> *total = scratch, *prefix = scratch + std::ptrdiff_t(OT) * in;
+  const int chunks = in / kChunk, whole = chunks * kChunk;
+  for (int i = 0; i < OT * in; ++i) total[i] = zero<T>();
+  for (int r = 0; r < rows; r += kLanes<T>) {
+    vec<T> p[OT], suffix[OT];
+    for (int a = 0; a < OT; ++a) p[a] = broadcast(T(1)), suffix[a] = load(dz[o + a] + r);
+    const auto advance = [&](int i) {
+      const vec<T> value = load(x[i] + r);
+      for (int a = 0; a < OT; ++a) {
+        const T v = w[std::ptrdiff_t(a) * in + i];
+        p[a] *= value * v + (T(1) - v);
+      }
+    };
+    vec<T> *at = prefix;
+    for (int c = 0; c < chunks; ++c) {
+      for (int a = 0; a < OT; ++a) *at++ = p[a];
+      for (int k = 0; k < kChunk; ++k) advance(c * kChunk + k);
+    }
+    for (int i = whole; i < in; ++i) {
+      for (int a = 0; a < OT; ++a) *at++ = p[a];
+      advance(i);
+    }
+    for (int i = in - 1; i >= whole; --i)
+      product_backward_chunk<T, OT, 1, WithInput>(w, in, x, i, r, at -= OT, suffix, total, dx);
+    for (int c = chunks - 1; c >= 0; --c)
+      product_backward_chunk<T, OT, kChunk, WithInput>(w, in, x, c * kChunk, r, at -= OT, suffix, total, dx);
+  }
+  T *d = dweight + std::ptrdiff_t(o) * in;
+  int i = 0;
+  for (; i + kLanes<T> <= OT * in; i += kLanes<T>) {
+    const vec<T> sums = sum_each<T>(total + i);
+    for (int l = 0; l < kLanes<T>; ++l) d[i + l] += sums[l];
+  }
+  for (; i < OT * in; ++i) d[i] += sum<T>(total[i]);
+}
+
+template <class T, bool WithInput>
+inline void product_backward_all(const T *weight, int in, int out, const Batch<const T> &x, const Batch<const T> &dz,
+                                 int rows, const Batch<T> &dx, T *dweight, vec<T> *scratch) {
+  int o = 0;
+  for (; o + 2 <= out; o += 2)
+    product_backward_tile<T, 2, WithInput>(weight, in, x, dz, o, rows, dx, dweight, scratch);
+  for (; o < out; ++o) product_backward_tile<T, 1, WithInput>(weight, in, x, dz, o, rows, dx, dweight, scratch);
+}
+
 // dW += ..., dx += ... (dx may be absent); exact also where a factor is 0, since the product of
 // the others is formed from prefix and suffix products, without a division.
 template <class T>
 inline void product_backward(const T *weight, int in, int out, Batch<const T> x, Batch<const T> dz, int rows,
                              Batch<T> dx, T *dweight, vec<T> *scratch) {
-  vec<T> *prefix = scratch, *total = scratch + in;
-  for (int o = 0; o < out; ++o) {
-    const T *w = weight + std::ptrdiff_t(o) * in;
-    for (int i = 0; i < in; ++i) total[i] = zero<T>();
-    for (int r = 0; r < rows; r += kLanes<T>) {
-      vec<T> p = broadcast(T(1));
-      for (int i = 0; i < in; ++i) {
-        prefix[i] = p;
-        p *= load(x[i] + r) * w[i] + (T(1) - w[i]);
-      }
-      vec<T> suffix = load(dz[o] + r);
-      for (int i = in - 1; i >= 0; --i) {
-        const vec<T> value = load(x[i] + r), others = prefix[i] * suffix;
-        total[i] += others * (value - T(1));
-        if (dx.data) store(dx[i] + r, load(dx[i] + r) + others * w[i]);
-        suffix *= value * w[i] + (T(1) - w[i]);
-      }
-    }
-    T *d = dweight + std::ptrdiff_t(o) * in;
-    int i = 0;
-    for (; i + kLanes<T> <= in; i += kLanes<T>) {
-      const vec<T> sums = sum_each<T>(total + i);
-      for (int l = 0; l < kLanes<T>; ++l) d[i + l] += sums[l];
-    }
-    for (; i < in; ++i) d[i] += sum<T>(total[i]);
-  }
+  if (dx.data) product_backward_all<T, true>(weight, in, out, x, dz, rows, dx, dweight, scratch);
+  else product_backward_all<T, false>(weight, in, out, x, dz, rows, dx, dweight, scratch);
 }
 
 // --- effective weights --------------------------------------------------------------------

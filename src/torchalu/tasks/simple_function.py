@@ -1,0 +1,148 @@
+"""The simple function task: an operation on two sums of inputs, on rows drawn afresh."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+Operation = Literal["add", "sub", "mul", "div", "square", "root"]
+Interval = tuple[float, float]
+SamplingRange = Interval | tuple[Interval, Interval]
+
+
+@dataclass(frozen=True)
+class SimpleFunction:
+    r"""Target that applies an operation to the sums of two subsets of uniform inputs.
+
+    .. math:: t = \Bigl(\sum_{i \in A} x_i\Bigr) \circ \Bigl(\sum_{i \in B} x_i\Bigr), \qquad
+              x_i \sim U
+
+    `square` and `root` use the first sum alone. A is a run of inputs and B one of equal length
+    that overlaps it; where they lie is drawn for each replica and then fixed, unless `subsets`
+    names them.
+
+    Args:
+        operation: "add", "sub", "mul", "div", "square" or "root".
+        in_features: number of inputs.
+        subset_ratio: length of a subset, as a part of the inputs.
+        overlap_ratio: length of the overlap, as a part of a subset.
+        interpolation_range: where training and validation inputs are drawn from: (low, high), or
+            two such intervals, of which each element takes one with probability 1/2.
+        extrapolation_range: the same for the test inputs.
+        evaluation_rows: rows of the fixed validation and test sets.
+        subsets: the indices of A and of B, the same for every replica.
+
+    Raises:
+        ValueError: an unknown operation, an empty or reversed range, a size that is not positive,
+            subsets that do not fit into the inputs.
+
+    Source:
+        Madsen & Johansen 2020, section 4.1 and appendix C.1, equations 15 and 73. Departure: the
+        offset is a whole number, as in the authors' program; algorithm 1 writes a continuous one.
+
+    Example:
+        >>> task = SimpleFunction("mul", in_features=4, subsets=((0, 1), (0, 1, 2, 3)))
+        >>> task.target(torch.tensor([[1.0, 2.0, 3.0, 4.0]]), *task.subsets).tolist()
+        [[30.0]]
+    """
+
+    operation: Operation = "mul"
+    in_features: int = 100
+    subset_ratio: float = 0.25
+    overlap_ratio: float = 0.5
+    interpolation_range: SamplingRange = (1.0, 2.0)
+    extrapolation_range: SamplingRange = (2.0, 6.0)
+    evaluation_rows: int = 10_000
+    subsets: tuple[Sequence[int], Sequence[int]] | None = None
+
+    def __post_init__(self) -> None:
+        if self.operation not in get_args(Operation):
+            allowed = ", ".join(get_args(Operation))
+            raise ValueError(f"operation is {self.operation!r}; choose from {allowed}")
+        for name in ("in_features", "evaluation_rows"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} is {getattr(self, name)}; give a positive integer")
+        for name in ("interpolation_range", "extrapolation_range"):
+            for low, high in intervals(getattr(self, name)):
+                if not (np.isfinite(low) and np.isfinite(high) and low < high):
+                    raise ValueError(
+                        f"{name} holds ({low}, {high}); give finite numbers, low < high"
+                    )
+        if self.subsets is not None:
+            self._check_subsets(self.subsets)
+        elif self.subset_size < 1 or self.offsets < 1:
+            raise ValueError(
+                f"two subsets of {self.subset_size} inputs that overlap by {self.overlap_ratio} "
+                f"do not fit into in_features = {self.in_features}; choose subset_ratio in (0, 1] "
+                "and overlap_ratio in [0, 1], smaller or with more overlap"
+            )
+
+    def _check_subsets(self, subsets: tuple[Sequence[int], Sequence[int]]) -> None:
+        if len(subsets) != 2 or not all(len(subset) for subset in subsets):
+            raise ValueError(f"subsets is {subsets!r}; give two sequences of indices")
+        wrong = [i for subset in subsets for i in subset if not 0 <= i < self.in_features]
+        if wrong:
+            raise ValueError(
+                f"subsets holds the index {wrong[0]}; allowed are 0 to {self.in_features - 1}"
+            )
+
+    @property
+    def subset_size(self) -> int:
+        """Number of inputs in each drawn subset."""
+        return int(self.in_features * self.subset_ratio)
+
+    @property
+    def shift(self) -> int:
+        """By how many inputs the second drawn subset starts after the first."""
+        return self.subset_size - int(self.subset_size * self.overlap_ratio)
+
+    @property
+    def offsets(self) -> int:
+        """Number of places where the first drawn subset may start."""
+        return self.in_features - self.subset_size - self.shift + 1
+
+    def subsets_of(self, seed: int, replica: int) -> tuple[np.ndarray, np.ndarray]:
+        """The indices of A and of B for one replica, a function of its arguments alone."""
+        if self.subsets is not None:
+            first, second = self.subsets
+            return np.asarray(first, dtype=np.int32), np.asarray(second, dtype=np.int32)
+        offset = int(np.random.default_rng([seed, replica]).integers(self.offsets))
+        first = np.arange(offset, offset + self.subset_size, dtype=np.int32)
+        return first, first + np.int32(self.shift)
+
+    def target(
+        self,
+        x: Float[Tensor, "rows in"],
+        first: Sequence[int] | np.ndarray,
+        second: Sequence[int] | np.ndarray,
+    ) -> Float[Tensor, "rows 1"]:
+        """The definition: the operation on the sums over the two subsets."""
+        a = x[:, torch.as_tensor(first, dtype=torch.long)].sum(1, keepdim=True)
+        b = x[:, torch.as_tensor(second, dtype=torch.long)].sum(1, keepdim=True)
+        match self.operation:
+            case "add":
+                return a + b
+            case "sub":
+                return a - b
+            case "mul":
+                return a * b
+            case "div":
+                return a / b
+            case "square":
+                return a * a
+            case "root":
+                return a.sqrt()
+
+
+def intervals(sampling_range: SamplingRange) -> tuple[Interval, ...]:
+    """A range as one or two (low, high)."""
+    first, second = sampling_range
+    if isinstance(first, tuple) and isinstance(second, tuple):
+        return first, second
+    if isinstance(first, tuple) or isinstance(second, tuple):
+        raise ValueError(f"range is {sampling_range!r}; give (low, high) or two such intervals")
+    return ((first, second),)

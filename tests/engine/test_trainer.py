@@ -1,0 +1,191 @@
+"""The native trainer against PyTorch in float64."""
+
+import pytest
+import torch
+from torch import nn
+
+from torchalu.engine import instruction_set, instruction_sets, sample_batch, train
+from torchalu.engine import select_instruction_set as select
+from torchalu.nn import (
+    NAC,
+    NALU,
+    NAU,
+    NMU,
+    NPU,
+    GatedNAUNMU,
+    NACMul,
+    RealNPU,
+    constrain_after,
+    penalty,
+    penalty_ramp,
+)
+from torchalu.tasks import SimpleFunction, Table
+
+# A second layer in log space has a large eps here: with 1e-7 a row whose first layer comes near 0
+# amplifies the rounding of either program by 1e7, and the comparison would measure nothing else.
+STACKS = {
+    "nau_nmu": lambda: [NAU(10, 3), NMU(3, 1)],
+    "nmu_nau": lambda: [NMU(10, 3), NAU(3, 1)],
+    "nac": lambda: [NAC(10, 2), NAC(2, 1)],
+    "nac_mul_tanh_sigmoid": lambda: [NAC(10, 2), NACMul(2, 1, eps=0.1)],
+    "nac_mul_sigmoid": lambda: [NACMul(10, 2, parametrization="sigmoid"), NAC(2, 1)],
+    "nac_mul_clamped": lambda: [NAC(10, 3), NACMul(3, 1, parametrization="clamped", eps=0.1)],
+    "nalu": lambda: [NALU(10, 2), NALU(2, 1, eps=0.1)],
+    "nalu_separate": lambda: [NALU(10, 3, separate=True), NALU(3, 1, separate=True, eps=0.1)],
+    "gated": lambda: [GatedNAUNMU(10, 3), GatedNAUNMU(3, 1)],
+    "real_npu": lambda: [NAU(10, 3), RealNPU(3, 1)],
+    "real_npu_first": lambda: [RealNPU(10, 3), NAU(3, 1)],
+    "npu": lambda: [NAU(10, 3), NPU(3, 1)],
+    "npu_first": lambda: [NPU(10, 3), NAU(3, 1)],
+    "linear": lambda: [nn.Linear(10, 4), nn.Linear(4, 1, bias=False)],
+    "relu": lambda: [nn.Linear(10, 5), nn.ReLU(), nn.Linear(5, 1)],
+    "relu6": lambda: [nn.Linear(10, 5), nn.ReLU6(), nn.Linear(5, 1)],
+    "no_clamp": lambda: [NAU(10, 3, clamp=False), NMU(3, 1, clamp=False)],
+    "wide": lambda: [NAU(10, 37), NMU(37, 5), NAU(5, 1)],
+}
+RANGES = {"positive": (1.0, 2.0), "mixed": (-2.0, 2.0)}
+
+
+def moderate(state):
+    """Start values in the curved part of tanh and sigmoid, where both programs keep all digits."""
+    return {
+        name: value.abs() / 8 + 0.1 if "_hat" in name else value.clone()
+        for name, value in state.items()
+    }
+
+
+def train_in_pytorch(modules, task, initial, steps, dtype, batch_size=100, clip_norm=None):
+    """The same training, written out with torch's own autograd and Adam, in float64."""
+    model = nn.Sequential(*modules).double()
+    model.load_state_dict({name: value.double() for name, value in initial.items()})
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+    constrain_after(optimizer, model)
+    for step in range(steps):
+        x, _ = sample_batch(task, seed=5, replica=2, step=step, batch_size=batch_size, dtype=dtype)
+        x = x.double()
+        y = task.target(x, *task.subsets_of(5, 2))
+        loss = nn.functional.mse_loss(model(x), y)
+        loss = loss + 0.5 * penalty_ramp(step, 10, 40) * penalty(model)
+        optimizer.zero_grad()
+        loss.backward()
+        if clip_norm is not None:
+            nn.utils.clip_grad_norm_(model.parameters(), clip_norm)
+        optimizer.step()
+    return model.state_dict()
+
+
+def native(modules, task, initial, steps, dtype, **options):
+    return train(
+        modules,
+        task,
+        steps=steps,
+        replicas=[2],
+        seed=5,
+        dtype=dtype,
+        batch_size=100,
+        penalty=0.5,
+        penalty_start=10,
+        penalty_end=40,
+        initial=initial,
+        **options,
+    )
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float64, 1e-12), (torch.float32, 1e-6)])
+@pytest.mark.parametrize("sampled_from", RANGES)
+@pytest.mark.parametrize("name", STACKS)
+def test_equals_pytorch_in_float64(name, sampled_from, dtype, tolerance):
+    torch.manual_seed(1)
+    modules = STACKS[name]()
+    task = SimpleFunction(
+        "mul", in_features=10, subset_ratio=0.3, interpolation_range=RANGES[sampled_from]
+    )
+    initial = moderate(nn.Sequential(*modules).to(dtype).state_dict())
+    expected = train_in_pytorch(modules, task, initial, 50, dtype)
+    actual = native(STACKS[name](), task, initial, 50, dtype).parameters
+    for key, value in expected.items():
+        torch.testing.assert_close(actual[key][0].double(), value, rtol=tolerance, atol=tolerance)
+
+
+@pytest.fixture(params=instruction_sets())
+def _each_instruction_set(request):
+    before = instruction_set()
+    select(request.param)
+    yield
+    select(before)
+
+
+@pytest.mark.usefixtures("_each_instruction_set")
+@pytest.mark.parametrize("name", ["nau_nmu", "nalu", "npu", "wide"])
+def test_every_instruction_set_equals_pytorch(name):
+    torch.manual_seed(1)
+    modules = STACKS[name]()
+    task = SimpleFunction("mul", in_features=10, subset_ratio=0.3)
+    initial = moderate(nn.Sequential(*modules).double().state_dict())
+    expected = train_in_pytorch(modules, task, initial, 20, torch.float64)
+    actual = native(STACKS[name](), task, initial, 20, torch.float64).parameters
+    for key, value in expected.items():
+        torch.testing.assert_close(actual[key][0], value, rtol=1e-12, atol=1e-12)
+
+
+def test_clipping_by_norm_equals_pytorch():
+    task = SimpleFunction("mul", in_features=10, subset_ratio=0.3)
+    torch.manual_seed(1)
+    initial = moderate(nn.Sequential(NAU(10, 3), NMU(3, 1)).double().state_dict())
+    stack = STACKS["nau_nmu"]
+    expected = train_in_pytorch(stack(), task, initial, 20, torch.float64, clip_norm=0.01)
+    actual = native(stack(), task, initial, 20, torch.float64, clip_norm=0.01).parameters
+    for key, value in expected.items():
+        torch.testing.assert_close(actual[key][0], value, rtol=1e-12, atol=1e-12)
+
+
+def test_clipping_by_value_bounds_the_first_step_of_plain_momentum():
+    # With beta2 = 0 and a huge eps the first Adam step is -learning_rate * gradient / eps.
+    table = Table([[1.0, -1.0], [2.0, 3.0]], [100.0, -50.0])
+    start = {"0.weight": torch.zeros(1, 2, dtype=torch.float64)}
+    result = train(
+        [NAU(2, 1)], table, steps=1, dtype=torch.float64, initial=start, clip_value=0.5,
+        betas=(0.0, 0.0), adam_eps=1e6, learning_rate=1e6,
+    )  # fmt: skip
+    # The gradient of the mean squared error at 0 is -mean(2 y x) = (0, 250): clipped to (0, 0.5).
+    expected = torch.tensor([[0.0, -0.5 / (1 + 0.5e-6)]], dtype=torch.float64)
+    torch.testing.assert_close(result.parameters["0.weight"][0], expected)
+
+
+def test_weighted_table_equals_pytorch():
+    generator = torch.Generator().manual_seed(3)
+    x = torch.rand(37, 4, generator=generator, dtype=torch.float64) + 1
+    y = x[:, 0] * x[:, 1] - x[:, 2]
+    weight = torch.rand(37, generator=generator, dtype=torch.float64)
+    torch.manual_seed(2)
+    model = nn.Sequential(NMU(4, 2), NAU(2, 1)).double()
+    initial = {name: value.clone() for name, value in model.state_dict().items()}
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+    constrain_after(optimizer, model)
+    for _ in range(30):
+        loss = (weight * (model(x)[:, 0] - y) ** 2).sum() / weight.sum()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    table = Table(x.numpy(), y.numpy(), sample_weight=weight.numpy())
+    result = train(model, table, steps=30, dtype=torch.float64, initial=initial, learning_rate=0.01)
+    for key, value in model.state_dict().items():
+        torch.testing.assert_close(result.parameters[key][0], value, rtol=1e-12, atol=1e-12)
+    final = ((weight * (model(x)[:, 0] - y) ** 2).sum() / weight.sum()).item()
+    assert result.records["validation_loss"][-1] == pytest.approx(final, rel=1e-12)
+
+
+def test_losses_in_the_records_are_those_of_fresh_samples():
+    task = SimpleFunction("mul", in_features=4, subsets=((0, 1), (2, 3)), evaluation_rows=10_000)
+    exact = {
+        "0.weight": torch.tensor([[1.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.5]]),
+        "1.weight": torch.ones(1, 2),
+    }
+    result = train([NAU(4, 2), NMU(2, 1)], task, steps=1, learning_rate=0.0, initial=exact)
+    row = result.records.row(-1, named=True)
+    # The error is (x1 + x2) x4 / 2; its mean square for uniform inputs in closed form.
+    for name, (low, high) in {"validation_loss": (1, 2), "extrapolation_loss": (2, 6)}.items():
+        mean, square = (low + high) / 2, (high**3 - low**3) / 3 / (high - low)
+        expected = (2 * square + 2 * mean**2) * square / 4
+        assert row[name] == pytest.approx(expected, rel=0.03)
+    assert row["sparsity_error"] == pytest.approx(0.5)
