@@ -1,0 +1,291 @@
+"""Check a prediction against a table, row by row, and write down what was checked."""
+
+import copy
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from torchalu.export.arrays import finite, input_names, real_array
+from torchalu.export.snap import snap
+from torchalu.nn import Unit
+
+Predict = Callable[[np.ndarray], Any]
+
+RMS_SHARE = 1e-3
+"""An error is never compared with less than this share of the target's root mean square."""
+
+_TOLERANCES = {8: 1e-9, 4: 1e-5, 2: 1e-2}
+_CHUNK = 4096
+_MOST_LINES = 8
+
+
+@dataclass(frozen=True)
+class Certificate:
+    r"""What a check of a prediction against a table found.
+
+    The relative error of a row compares with the scale of the target there, which is not less
+    than a thousandth of the target's root mean square:
+
+    .. math:: e_i = \frac{|\hat y_i - y_i|}{s_i}, \qquad
+              s_i = \max\bigl(|y_i|, 10^{-3} \sqrt{\mathrm{mean}(y^2)}\bigr)
+
+    so that a row in which terms cancel is not compared with a number near 0. A prediction that
+    is NaN or infinite counts as an infinite error. Of several outputs each has its own scale.
+
+    Args:
+        rows: how many rows were checked.
+        max_abs_error: the largest absolute error.
+        max_rel_error: the largest relative error.
+        max_abs_error_before: the largest absolute error before snapping; None where nothing
+            was snapped.
+        max_rel_error_before: the largest relative error before snapping, likewise.
+        tolerance: the relative error up to which the prediction counts as exact.
+        exact: whether the prediction is finite everywhere, and `max_rel_error` is at most
+            `tolerance`.
+        input_ranges: the lowest and the highest value of each input that was checked.
+        non_finite_rows: in how many rows the prediction was NaN or infinite.
+    """
+
+    rows: int
+    max_abs_error: float
+    max_rel_error: float
+    max_abs_error_before: float | None
+    max_rel_error_before: float | None
+    tolerance: float
+    exact: bool
+    input_ranges: Mapping[str, tuple[float, float]]
+    non_finite_rows: int = 0
+
+    def to_json(self) -> str:
+        """The certificate as JSON, with the fields as keys; an infinity is the string "inf"."""
+        fields = {
+            key: "inf" if isinstance(value, float) and math.isinf(value) else value
+            for key, value in asdict(self).items()
+        }
+        return json.dumps(fields, allow_nan=False)
+
+    def __str__(self) -> str:
+        verdict = "exact" if self.exact else "not exact"
+        relation = "<=" if self.max_rel_error <= self.tolerance else ">"
+        lines = [
+            f"{verdict} on {self.rows} rows: largest relative error {self.max_rel_error:.3g} "
+            f"{relation} {self.tolerance:.3g}, absolute {self.max_abs_error:.3g}"
+        ]
+        if self.non_finite_rows:
+            lines.append(f"the prediction is NaN or infinite in {self.non_finite_rows} rows")
+        if self.max_rel_error_before is not None and self.max_abs_error_before is not None:
+            lines.append(
+                f"before snapping: largest relative error {self.max_rel_error_before:.3g}, "
+                f"absolute {self.max_abs_error_before:.3g}"
+            )
+        ranges = [f"{name} in [{low:.6g}, {high:.6g}]" for name, (low, high) in self._ranges()]
+        hidden = len(self.input_ranges) - len(ranges)
+        lines.append("inputs seen: " + ", ".join(ranges) + (f", {hidden} more" if hidden else ""))
+        return "\n".join(lines)
+
+    def _ranges(self) -> list[tuple[str, tuple[float, float]]]:
+        """The ranges that are printed."""
+        return list(self.input_ranges.items())[:_MOST_LINES]
+
+
+def certify(
+    predict: Predict,
+    X: Any,
+    y: Any,
+    *,
+    names: Sequence[str] | None = None,
+    tolerance: float | None = None,
+    predict_before: Predict | None = None,
+) -> Certificate:
+    """Check any function of a table against the targets, row by row, in float64.
+
+    The default tolerance belongs to the dtype of the data, the coarser one of X and y:
+
+    - float64 and whole numbers: 1e-9. A formula of some dozen operations in float64 is off by
+      about 1e-14, and by 1e-11 in a row whose terms cancel to the thousandth of the scale below
+      which no row is judged. The rest is room for text files: a number written with n
+      significant digits is off by up to 5e-n of itself, so that 1e-9 takes files with 11 digits
+      or more.
+    - float32: 1e-5, which is 80 times the distance of neighboring numbers.
+    - float16: 1e-2, ten times that distance.
+
+    Numbers with fewer digits than that are themselves not exact: pass the tolerance that they
+    allow, 5e-n for a target of n significant digits plus \\|p\\| * 5e-m for an input of m digits
+    whose power p the formula has. For a table with 4 digits in both, `period = a**(3/2)` then
+    takes 5e-4 + 1.5 * 5e-4, about 1.3e-3.
+
+    Args:
+        predict: takes a float64 array (rows, features) and returns the predictions, in the
+            shape of `y`.
+        X: the inputs, (rows, features).
+        y: the targets, (rows,) or (rows, outputs).
+        names: the names of the inputs; `x0`, `x1`, ... by default.
+        tolerance: the relative error up to which the prediction counts as exact.
+        predict_before: the prediction before snapping, if there was one.
+
+    Returns:
+        The certificate.
+
+    Raises:
+        TypeError: X or y hold no real numbers.
+        ValueError: the shapes do not fit, there are no rows, X or y have NaN or infinities,
+            names do not fit, `tolerance` is negative or not finite, or the prediction has
+            another shape than `y`.
+
+    Source:
+        Ours; the papers judge the mean squared error against that of a nearly perfect model.
+
+    Example:
+        >>> X, y = [[1.0, 2.0], [3.0, 4.0]], [2.0, 12.0]
+        >>> print(certify(lambda X: X[:, 0] * X[:, 1], X, y, names=["a", "b"]))
+        exact on 2 rows: largest relative error 0 <= 1e-09, absolute 0
+        inputs seen: a in [1, 3], b in [2, 4]
+    """
+    inputs, targets = real_array("X", X, 2), real_array("y", y, 1, 2)
+    if len(inputs) != len(targets) or not inputs.size or not targets.size:
+        raise ValueError(
+            f"X has the shape {inputs.shape} and y {targets.shape}; allowed: as many rows in both, "
+            "at least one row and one column"
+        )
+    tolerance = _tolerance(tolerance, inputs, targets)
+    names = input_names(names, inputs.shape[1])
+    inputs, targets = finite("X", inputs), finite("y", targets)
+    absolute, relative, bad = _errors("predict", predict, inputs, targets)
+    before = (
+        None
+        if predict_before is None
+        else _errors("predict_before", predict_before, inputs, targets)
+    )
+    ranges = zip(names, inputs.min(axis=0).tolist(), inputs.max(axis=0).tolist(), strict=True)
+    return Certificate(
+        rows=len(inputs),
+        max_abs_error=absolute,
+        max_rel_error=relative,
+        max_abs_error_before=None if before is None else before[0],
+        max_rel_error_before=None if before is None else before[1],
+        tolerance=tolerance,
+        exact=bad == 0 and relative <= tolerance,
+        input_ranges={name: (low, high) for name, low, high in ranges},
+        non_finite_rows=bad,
+    )
+
+
+def verify(
+    module: nn.Module,
+    X: Any,
+    y: Any,
+    *,
+    names: Sequence[str] | None = None,
+    tolerance: float | None = None,
+) -> Certificate:
+    """Snap a copy of a model, and check it against a table before and after, in float64.
+
+    The caller's model stays as it is, its dtype and device included. A model without units has
+    nothing to snap, and no errors before.
+
+    The units that multiply in log space add a small number eps to each magnitude, and are off by
+    about eps / \\|x\\| however exact their weights are. At the default eps of 1e-7 they are not
+    exact at the default tolerance; the formula that they stand for is
+    `to_sympy(module, names, keep_eps=False)`, and :func:`certify` checks it.
+
+    Args:
+        module: the model; takes (rows, features).
+        X: the inputs, (rows, features).
+        y: the targets, (rows,) or (rows, outputs).
+        names: the names of the inputs; `x0`, `x1`, ... by default.
+        tolerance: the relative error up to which the model counts as exact; see
+            :func:`certify` for the default, which depends on the dtype of the data.
+
+    Returns:
+        The certificate.
+
+    Raises:
+        TypeError: `module` is not a module, or X or y hold no real numbers.
+        ValueError: as :func:`certify` and :func:`torchalu.snap`.
+
+    Source:
+        Ours; that a model is judged after its weights are made exact follows Madsen & Johansen
+        2020, section 2.3.
+
+    Example:
+        >>> from torchalu.nn import NAU
+        >>> unit = NAU(2, 1)
+        >>> _ = unit.weight.data.copy_(torch.tensor([[0.75, -1.0]]))
+        >>> print(verify(unit, [[4, 1], [8, 4]], [3, 4], names=["a", "b"]))
+        exact on 2 rows: largest relative error 0 <= 1e-09, absolute 0
+        before snapping: largest relative error 0.5, absolute 2
+        inputs seen: a in [4, 8], b in [1, 4]
+        >>> unit.weight.data
+        tensor([[ 0.7500, -1.0000]])
+    """
+    if not isinstance(module, nn.Module):
+        raise TypeError(f"module is {type(module).__name__}; allowed: a torch.nn.Module")
+    before = copy.deepcopy(module).to(device="cpu", dtype=torch.float64).eval()
+    after = copy.deepcopy(before)
+    snap(after)
+    has_units = any(isinstance(part, Unit) for part in module.modules())
+    return certify(
+        _prediction(after),
+        X,
+        y,
+        names=names,
+        tolerance=tolerance,
+        predict_before=_prediction(before) if has_units else None,
+    )
+
+
+def _prediction(module: nn.Module) -> Predict:
+    """The module as a function of arrays, a part of the rows at a time."""
+
+    def predict(X: np.ndarray) -> np.ndarray:
+        with torch.no_grad():
+            chunks = [module(chunk).numpy() for chunk in torch.from_numpy(X).split(_CHUNK)]
+        return np.concatenate(chunks)
+
+    return predict
+
+
+def _tolerance(tolerance: float | None, *arrays: np.ndarray) -> float:
+    """The given tolerance, checked, or the one that the coarsest dtype allows."""
+    if tolerance is None:
+        sizes = [array.dtype.itemsize for array in arrays if array.dtype.kind == "f"]
+        return _TOLERANCES[min([8, *sizes])]
+    if not (math.isfinite(tolerance) and tolerance >= 0):
+        raise ValueError(f"tolerance is {tolerance}; allowed: a number that is not negative")
+    return float(tolerance)
+
+
+def _errors(
+    name: str, predict: Predict, inputs: np.ndarray, targets: np.ndarray
+) -> tuple[float, float, int]:
+    """The largest absolute and relative error, and the number of rows without a finite value."""
+    predicted = np.asarray(predict(inputs.copy()), dtype=np.float64)
+    if predicted.shape != targets.shape and {predicted.shape, targets.shape} != {
+        (len(targets),),
+        (len(targets), 1),
+    }:
+        raise ValueError(
+            f"{name} returned the shape {predicted.shape}; allowed: that of y, {targets.shape}"
+        )
+    predicted, targets = (array.reshape(len(inputs), -1) for array in (predicted, targets))
+    bad = int((~np.isfinite(predicted)).any(axis=1).sum())
+    if bad:
+        return math.inf, math.inf, bad
+    with np.errstate(all="ignore"):
+        error = np.abs(predicted - targets)
+        scale = np.maximum(np.abs(targets), RMS_SHARE * _root_mean_square(targets))
+        relative = np.where(error == 0, 0.0, error / scale)
+    return float(error.max()), float(relative.max()), 0
+
+
+def _root_mean_square(targets: np.ndarray) -> np.ndarray:
+    """The root mean square of each column, without overflow."""
+    largest = np.abs(targets).max(axis=0)
+    safe = np.where(largest > 0, largest, 1.0)
+    return safe * np.sqrt(np.mean((targets / safe) ** 2, axis=0))
