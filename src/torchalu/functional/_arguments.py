@@ -1,0 +1,80 @@
+"""Checks that every function makes of its arguments."""
+
+import torch
+from torch import Tensor
+
+
+def check_weight(input: Tensor, weight: Tensor, name: str = "weight") -> None:
+    """Refuse a weight that is no (out, in) matrix for `input`, or has another dtype.
+
+    Args:
+        input: what the function is given, (*, in).
+        weight: a matrix, (out, in).
+        name: what the function calls `weight`.
+
+    Raises:
+        TypeError: `input` and `weight` differ in dtype outside autocast.
+        ValueError: `weight` is no matrix, or its width is not the last dimension of `input`.
+    """
+    if weight.ndim != 2:
+        raise ValueError(f"{name} has shape {tuple(weight.shape)}; give a matrix (out, in)")
+    if input.ndim == 0 or input.shape[-1] != weight.shape[1]:
+        raise ValueError(
+            f"input has shape {tuple(input.shape)} and {name} {tuple(weight.shape)}: the last "
+            f"dimension of input must be in_features = {weight.shape[1]}"
+        )
+    if input.dtype != weight.dtype and not torch.is_autocast_enabled(input.device.type):
+        raise TypeError(
+            f"input is {input.dtype} and {name} {weight.dtype}: convert one with .to(), "
+            "or run under torch.autocast"
+        )
+
+
+def check_floating(dtype: torch.dtype) -> None:
+    """Refuse an input that holds no real numbers.
+
+    Args:
+        dtype: dtype of the input.
+
+    Raises:
+        TypeError: `dtype` is not a floating one.
+    """
+    if not dtype.is_floating_point:
+        raise TypeError(f"input is {dtype}; convert it with .to(torch.float32) or another float")
+
+
+def check_gate(input: Tensor, gate: Tensor) -> None:
+    """Refuse a gate that does not hold one number for each feature of `input`.
+
+    Args:
+        input: what the function is given, (*, in).
+        gate: a vector, (in,).
+
+    Raises:
+        ValueError: `gate` is no vector of that length.
+    """
+    if gate.shape != input.shape[-1:]:
+        raise ValueError(
+            f"gate has shape {tuple(gate.shape)}; give one number for each of the "
+            f"{input.shape[-1]} features of input: ({input.shape[-1]},)"
+        )
+
+
+def check_eps(eps: float, dtype: torch.dtype) -> None:
+    """Refuse an eps under which the logarithm of zero would be infinite.
+
+    Args:
+        eps: what is added to a magnitude before its logarithm.
+        dtype: the dtype in which it is added.
+
+    Raises:
+        TypeError: `dtype` is not a floating one.
+        ValueError: `eps` is not positive and finite, or vanishes in `dtype`.
+    """
+    check_floating(dtype)
+    smallest = torch.finfo(dtype).tiny
+    if not smallest <= eps < float("inf"):
+        raise ValueError(
+            f"eps is {eps}; the logarithm of |input| + eps is finite in {dtype} only for a "
+            f"finite eps of at least {smallest:.3g}; 1e-7 is usual"
+        )

@@ -1,0 +1,5 @@
+"""Fast forms of the functions, as operators of torch."""
+
+from torchalu.kernels.nmu import nmu
+
+__all__ = ["nmu"]

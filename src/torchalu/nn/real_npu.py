@@ -1,0 +1,108 @@
+"""Real neural power unit."""
+
+import math
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from torchalu import functional
+from torchalu.nn.unit import Factory, Unit, round_
+
+
+class RealNPU(Unit):
+    r"""Real neural power unit: multiplies powers of the inputs, the sign included.
+
+    .. math:: y = \exp(W \log r) \cos(\pi W k), \quad
+              r = g (|x| + \epsilon) + 1 - g, \quad k = g \, [x < 0]
+
+    A weight is the power of its input: 2 squares, -1 divides, 1/2 takes the root.
+
+    Args:
+        in_features: size of the last dimension of the input.
+        out_features: size of the last dimension of the output.
+        eps: keeps the logarithm of 0 finite.
+        generator: where the initial weights come from; torch's own if left out.
+        device: where the parameters lie.
+        dtype: dtype of the parameters. The logarithms run in float32 at least.
+
+    Shape:
+        `(*, in_features)` to `(*, out_features)`.
+
+    Units:
+        An output carries the product of the inputs' units of measure, each to the power of
+        its weight.
+
+    Initialization:
+        W Xavier uniform, the gate g 1/2.
+
+    Raises:
+        TypeError: a size is no integer, or `dtype` is not a floating one.
+        ValueError: a size is not positive; in `forward`, the last dimension of the input is
+            not `in_features`, or `eps` is not positive.
+
+    Source:
+        Heim et al. 2020, the RealNPU. Departures: those of
+        :func:`torchalu.functional.real_npu`.
+
+    Example:
+        >>> unit = RealNPU(2, 1, dtype=torch.float64)
+        >>> _ = unit.load_state_dict(
+        ...     {"weight": torch.tensor([[1.1, -0.9]]), "gate": torch.tensor([0.9, 0.8])}
+        ... )
+        >>> unit.snap_()
+        >>> round(unit(torch.tensor([6.0, -3.0], dtype=torch.float64)).item(), 6)
+        -2.0
+    """
+
+    def __init__(
+        self,
+        in_features: int,
+        out_features: int,
+        *,
+        eps: float = 1e-7,
+        generator: torch.Generator | None = None,
+        device: torch.device | str | int | None = None,
+        dtype: torch.dtype | None = None,
+    ) -> None:
+        super().__init__(in_features, out_features)
+        self.eps = eps
+        factory = Factory(device, dtype)
+        self.weight = factory.parameter(out_features, in_features)
+        self.gate = factory.parameter(in_features)
+        self.reset_parameters(generator)
+
+    def reset_parameters(self, generator: torch.Generator | None = None) -> None:
+        """Draw the weights anew; see *Initialization*."""
+        nn.init.xavier_uniform_(self.weight, generator=generator)
+        nn.init.constant_(self.gate, 0.5)
+
+    def effective_weight(self) -> Float[Tensor, "out in"]:
+        """The powers of the inputs."""
+        return self.weight
+
+    def forward(self, input: Float[Tensor, "*batch in"]) -> Float[Tensor, "*batch out"]:
+        """Multiply powers."""
+        return functional.real_npu(input, self.weight, self.gate, self.eps)
+
+    @torch.no_grad()
+    def constrain_(self) -> None:
+        """Clamp the gate to [0, 1]."""
+        self.gate.clamp_(0, 1)
+
+    def penalty(self) -> Float[Tensor, ""]:
+        """Mean magnitude of the powers."""
+        return self.weight.abs().mean()
+
+    def snap_(self) -> None:
+        """Move each power to the nearest multiple of 1/2, and the gate to 0 or 1."""
+        snap_half_(self.weight)
+        round_(self.gate, 0, 1)
+
+
+@torch.no_grad()
+def snap_half_(weight: nn.Parameter) -> None:
+    """Move each weight to the nearest multiple of 1/2."""
+    weight.mul_(2)
+    round_(weight, -math.inf, math.inf)
+    weight.div_(2)

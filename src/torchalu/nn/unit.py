@@ -1,0 +1,112 @@
+"""What all units have in common."""
+
+from abc import ABC, abstractmethod
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+
+class Factory(NamedTuple):
+    """Where and in which dtype a unit's parameters are made."""
+
+    device: torch.device | str | int | None
+    dtype: torch.dtype | None
+
+    def parameter(self, *shape: int) -> nn.Parameter:
+        """A parameter of this shape, to be filled by `reset_parameters`.
+
+        Raises:
+            TypeError: the dtype is no real floating one.
+        """
+        if self.dtype is not None and not self.dtype.is_floating_point:
+            raise TypeError(
+                f"dtype is {self.dtype}; a unit learns real numbers: give a float dtype"
+            )
+        return nn.Parameter(torch.empty(shape, device=self.device, dtype=self.dtype))
+
+
+class Unit(nn.Module, ABC):
+    """A layer whose weights mean something exact once they reach a discrete set.
+
+    A subclass holds its parameters, their start, and one call to `torchalu.functional`.
+
+    Args:
+        in_features: size of the last dimension of the input.
+        out_features: size of the last dimension of the output.
+
+    Raises:
+        TypeError: a size is no integer.
+        ValueError: a size is not positive.
+    """
+
+    def __init__(self, in_features: int, out_features: int) -> None:
+        super().__init__()
+        self.in_features = _size("in_features", in_features)
+        self.out_features = _size("out_features", out_features)
+
+    @abstractmethod
+    def forward(self, input: Float[Tensor, "*batch in"]) -> Float[Tensor, "*batch out"]:
+        """Apply the unit."""
+
+    @abstractmethod
+    def effective_weight(self) -> Float[Tensor, "out in"]:
+        """The weight that stands in the equation, as a function of the parameters."""
+
+    @abstractmethod
+    def reset_parameters(self, generator: torch.Generator | None = None) -> None:
+        """Draw the parameters anew from their initial distribution.
+
+        Args:
+            generator: where the random numbers come from; torch's own if left out.
+        """
+
+    @abstractmethod
+    def snap_(self) -> None:
+        """Move each parameter to the nearest value that makes the unit exact."""
+
+    def constrain_(self) -> None:
+        """Move the parameters back into their allowed range, after an optimizer step."""
+
+    def penalty(self) -> Float[Tensor, ""]:
+        """What is added to the loss to make the weights sparse; 0 where a paper adds nothing."""
+        return next(self.parameters()).new_zeros(())
+
+    def extra_repr(self) -> str:
+        """The constructor's arguments, for `repr`."""
+        return f"in_features={self.in_features}, out_features={self.out_features}"
+
+
+def sparsity(weight: Float[Tensor, "out in"]) -> Float[Tensor, ""]:
+    r"""Mean distance of the weights' magnitudes from 0 or 1.
+
+    .. math:: \mathrm{mean} \min(|W|, |1 - |W||)
+
+    Args:
+        weight: an effective weight.
+
+    Shape:
+        `(out, in)` to `()`.
+
+    Source:
+        Madsen & Johansen 2020, equations 6 and 11. Departure, which follows the authors'
+        program: the mean over all elements.
+    """
+    magnitude = weight.abs()
+    return torch.minimum(magnitude, (1 - magnitude).abs()).mean()
+
+
+@torch.no_grad()
+def round_(weight: Tensor, low: float, high: float) -> None:
+    """Move each weight to the nearest whole number from `low` to `high`, in place."""
+    weight.clamp_(low, high).round_().add_(0.0)  # the sum turns -0.0 into 0.0
+
+
+def _size(name: str, value: int) -> int:
+    """The size of a dimension, checked."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"{name} is {value!r}; give a positive integer")
+    if value < 1:
+        raise ValueError(f"{name} is {value}; give a positive integer")
+    return value

@@ -1,0 +1,160 @@
+"""Penalty, ramp and constraints against their closed forms."""
+
+import numpy as np
+import pytest
+import torch
+
+from torchalu import nn
+
+VALUES = [[-1.5, -1.0, -0.8], [-0.5, -0.1, 0.0], [0.3, 0.5, 0.75], [1.0, 1.2, 2.0]]
+
+
+def fill(parameter, values=VALUES):
+    with torch.no_grad():
+        parameter.copy_(torch.tensor(values, dtype=parameter.dtype))
+
+
+def distance(values, low, high):
+    w = np.abs(np.clip(np.array(values), low, high))
+    return np.minimum(w, np.abs(1 - w)).mean()
+
+
+@pytest.mark.parametrize("clamp", [True, False])
+def test_penalty_is_the_mean_distance_from_whole_numbers(clamp):
+    signed = (-1, 1) if clamp else (-9, 9)
+    positive = (0, 1) if clamp else (-9, 9)
+    cases = [
+        (nn.NAU(3, 4, clamp=clamp), [signed]),
+        (nn.NMU(3, 4, clamp=clamp), [positive]),
+        (nn.NACMul(3, 4, parametrization="clamped", clamp=clamp), [positive]),
+        (nn.GatedNAUNMU(3, 4, clamp=clamp), [signed, positive]),
+    ]
+    for unit, ranges in cases:
+        for parameter in unit.parameters():
+            fill(parameter)
+        expected = sum(distance(VALUES, *each) for each in ranges)
+        assert unit.penalty().item() == pytest.approx(expected, rel=1e-6)
+
+
+def test_penalty_of_power_units_is_the_mean_magnitude():
+    real, complex_ = nn.RealNPU(3, 4), nn.NPU(3, 4)
+    for parameter in (real.weight, complex_.weight, complex_.imag_weight):
+        fill(parameter)
+    expected = np.abs(np.array(VALUES)).mean()
+    assert real.penalty().item() == pytest.approx(expected)
+    assert complex_.penalty().item() == pytest.approx(2 * expected)
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [nn.NAC(3, 4), nn.NACMul(3, 4), nn.NACMul(3, 4, parametrization="sigmoid"), nn.NALU(3, 4)],
+)
+def test_units_that_lean_by_themselves_have_no_penalty(unit):
+    assert unit.penalty().item() == 0
+
+
+def test_penalty_gradient_points_away_from_one_half():
+    unit = nn.NMU(4, 1, dtype=torch.float64)
+    fill(unit.weight, [[0.1, 0.4, 0.6, 0.9]])
+    unit.penalty().backward()
+    assert unit.weight.grad is not None
+    assert unit.weight.grad.tolist() == [[0.25, 0.25, -0.25, -0.25]]
+
+
+def test_penalty_of_a_model_sums_its_units_and_counts_each_once():
+    first, second = nn.NAU(3, 4), nn.NMU(4, 2, dtype=torch.float64)
+    model = torch.nn.Sequential(first, torch.nn.Linear(4, 4), second)
+    expected = first.penalty().item() + second.penalty().item()
+    assert nn.penalty(model).item() == pytest.approx(expected)
+    assert nn.penalty(torch.nn.Sequential(model, first)).item() == pytest.approx(expected)
+    assert nn.penalty(torch.nn.Linear(2, 2)).item() == 0
+
+
+@pytest.mark.parametrize(
+    ("step", "factor"),
+    [(-5, 0.0), (1_000_000, 0.0), (1_250_000, 0.25), (2_000_000, 1.0), (9e9, 1.0)],
+)
+def test_ramp_of_equation_14(step, factor):
+    assert nn.penalty_ramp(step, 1_000_000, 2_000_000) == factor
+
+
+@pytest.mark.parametrize(("start", "end"), [(1, 1), (2, 1), (float("nan"), 1)])
+def test_ramp_that_ends_before_it_starts_is_refused(start, end):
+    with pytest.raises(ValueError, match="the ramp has to end after it starts"):
+        nn.penalty_ramp(0, start, end)
+
+
+@pytest.mark.parametrize("optimizer_type", [torch.optim.SGD, torch.optim.Adam, torch.optim.AdamW])
+def test_weights_are_constrained_after_each_step_until_removed(optimizer_type):
+    nau, nmu, gated, power = nn.NAU(3, 4), nn.NMU(4, 4), nn.GatedNAUNMU(4, 2), nn.RealNPU(2, 1)
+    model = torch.nn.Sequential(nau, nmu, gated, power)
+    optimizer = optimizer_type(model.parameters(), lr=50.0)
+    handle = nn.constrain_after(optimizer, model)
+
+    def step():
+        optimizer.zero_grad()
+        torch.stack([p.sum() for p in model.parameters()]).sum().backward()
+        optimizer.step()
+
+    step()
+    for weight, low in ((nau.weight, -1), (nmu.weight, 0), (gated.nau_weight, -1)):
+        assert weight.eq(low).all()
+    assert gated.nmu_weight.eq(0).all()
+    assert power.gate.eq(0).all()
+    assert gated.gate_weight.lt(-10).all()
+    assert power.weight.lt(-10).all()
+    handle.remove()
+    step()
+    assert nau.weight.lt(-1).all()
+
+
+def test_ablation_neither_clamps_nor_constrains():
+    for unit in (nn.NAU(3, 4, clamp=False), nn.NMU(3, 4, clamp=False)):
+        fill(unit.weight)
+        unit.constrain_()
+        assert unit.effective_weight().equal(torch.tensor(VALUES))
+    gated = nn.GatedNAUNMU(3, 4, clamp=False)
+    power = nn.NACMul(3, 4, parametrization="clamped", clamp=False)
+    for unit in (gated, power):
+        for parameter in unit.parameters():
+            fill(parameter)
+        unit.constrain_()
+    assert gated.effective_weight().equal(torch.tensor(VALUES))
+    assert gated.effective_mul_weight().equal(torch.tensor(VALUES))
+    assert power.effective_weight().equal(torch.tensor(VALUES))
+
+
+def test_wrong_arguments_are_named():
+    unit = nn.NAU(2, 1)
+    with pytest.raises(TypeError, match="optimizer is a NAU"):
+        nn.constrain_after(unit, unit)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(TypeError, match="model is a list"):
+        nn.constrain_after(torch.optim.SGD(unit.parameters()), [unit])  # pyright: ignore
+    with pytest.raises(ValueError, match="parametrization is 'tanh'; give one of tanh_sigmoid"):
+        nn.NACMul(2, 1, parametrization="tanh")  # pyright: ignore[reportArgumentType]
+    with pytest.raises(ValueError, match="eps is 0"):
+        nn.RealNPU(2, 1, eps=0)(torch.ones(2))
+
+
+def test_two_layers_learn_a_product_of_sums():
+    """(x1 + x2) * x3 from 128 rows a step, right far outside the training range."""
+    generator = torch.Generator().manual_seed(0)
+    units = nn.NAU(3, 2, generator=generator), nn.NMU(2, 1, generator=generator)
+    model = torch.nn.Sequential(*units)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.02)
+    nn.constrain_after(optimizer, model)
+
+    def target(x):
+        return (x[:, :1] + x[:, 1:2]) * x[:, 2:]
+
+    for step in range(1500):
+        x = 1 + torch.rand(128, 3, generator=generator)
+        factor = 0.1 * nn.penalty_ramp(step, 500, 1000)
+        loss = torch.nn.functional.mse_loss(model(x), target(x)) + factor * nn.penalty(model)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    for unit in units:
+        unit.snap_()
+    far = torch.tensor([[-200.0, 3.0, 500.0], [1e4, -2.0, -7.0]])
+    assert model(far).equal(target(far))
