@@ -107,6 +107,8 @@ inline void multiply(const T *weight, int in, int out, Batch<const T> x, Batch<T
 template <class T>
 inline void add_outer(Batch<const T> dz, Batch<const T> x, T *dweight, int in, int out, int rows) {
   int o = 0;
+  if constexpr (kLanes<T> >= 8)
+    for (; o + 4 <= out; o += 4) detail::outer_rows<T, 4>(dz, x, dweight, in, rows, o);
   for (; o + 2 <= out; o += 2) detail::outer_rows<T, 2>(dz, x, dweight, in, rows, o);
   for (; o < out; ++o) detail::outer_rows<T, 1>(dz, x, dweight, in, rows, o);
 }

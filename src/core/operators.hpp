@@ -71,8 +71,8 @@ template <class T> void elementary(Elementary function, const T *input, T *outpu
     switch (function) {
       case Elementary::kExp: y = exp<T>(x); break;
       case Elementary::kLog: y = log<T>(x); break;
-      case Elementary::kTanh: y = tanh<T>(x); break;
-      case Elementary::kSigmoid: y = sigmoid<T>(x); break;
+      case Elementary::kTanh: tanh_and_slope<T>(x, y, cosine); break;
+      case Elementary::kSigmoid: sigmoids<T>(x, y, cosine); break;
       case Elementary::kSin: sincos<T>(x, y, cosine); break;
       case Elementary::kCos: sincos<T>(x, sine, y); break;
     }

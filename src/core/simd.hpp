@@ -188,18 +188,20 @@ template <class T> inline vec<T> log(vec<T> x) {
   return select<T>(absolute<T>(x) < broadcast(T(__builtin_inf())), result, x);
 }
 
-template <class T> inline vec<T> sigmoid(vec<T> x) { return T(1) / (T(1) + exp<T>(-x)); }
-
-template <class T> inline vec<T> tanh(vec<T> x) {
-  const vec<T> t = exp<T>(T(-2) * absolute<T>(x));
-  const vec<T> magnitude = (T(1) - t) / (T(1) + t);
-  return select<T>(x < zero<T>(), -magnitude, magnitude);
+// Sigmoid of x and of -x, each with all its digits however near the other is to 1.
+template <class T> inline void sigmoids(vec<T> x, vec<T> &positive, vec<T> &negative) {
+  const vec<T> e = exp<T>(-absolute<T>(x)), large = T(1) / (T(1) + e), small = e * large;
+  const bits<T> below = x < zero<T>();
+  positive = select<T>(below, small, large);
+  negative = select<T>(below, large, small);
 }
 
-// 1 - tanh(x)^2, with all its digits where tanh(x) is near 1.
-template <class T> inline vec<T> tanh_slope(vec<T> x) {
-  const vec<T> t = exp<T>(T(-2) * absolute<T>(x)), s = T(1) + t;
-  return T(4) * t / (s * s);
+// tanh x and its slope 1 - tanh(x)^2, both with all their digits.
+template <class T> inline void tanh_and_slope(vec<T> x, vec<T> &value, vec<T> &slope) {
+  const vec<T> e = exp<T>(T(-2) * absolute<T>(x)), inverse = T(1) / (T(1) + e);
+  const vec<T> magnitude = (T(1) - e) * inverse;
+  value = select<T>(x < zero<T>(), -magnitude, magnitude);
+  slope = T(4) * e * inverse * inverse;
 }
 
 // sum of (-z)^k / (2k + Odd)! for k = K .. Terms, divided by (-z)^K.

@@ -23,7 +23,7 @@ inline std::size_t product_scratch(int in) { return 2 * (2 * std::size_t(in) + k
 // What one layer keeps between its forward and its backward pass.
 template <class T> struct LayerState {
   Batch<T> output, grad_output;
-  T *effective, *grad_effective;          // effective weights, where they differ from the parameters
+  T *effective, *grad_effective, *slopes;  // effective weights that differ from the parameters
   Batch<T> logs, grad_logs, angles, grad_angles;  // (in): log magnitudes, and pi g where x < 0
   Batch<T> first, grad_first;             // (out), or (2 out) for a gated unit: sum, then gate
   Batch<T> second, grad_second;           // (out): product, or angle
@@ -44,6 +44,7 @@ template <class T> LayerState<T> take_layer(Arena &arena, const Layer &l, int ro
   s.grad_output = batch(l.out);
   s.effective = arena.take<T>(3 * weights);
   s.grad_effective = arena.take<T>(3 * weights);
+  s.slopes = arena.take<T>(4 * weights);
   if (in_log_space(l.kind)) s.logs = batch(l.in), s.grad_logs = batch(l.in);
   if (has_angle(l.kind)) s.angles = batch(l.in), s.grad_angles = batch(l.in);
   if (in_log_space(l.kind) || is_gated(l.kind)) {
@@ -183,80 +184,104 @@ inline void product_backward(const T *weight, int in, int out, Batch<const T> x,
 
 // --- effective weights --------------------------------------------------------------------
 
-// W = tanh(w_hat) sigmoid(m_hat).
-template <class T> inline void tanh_sigmoid(const T *w_hat, const T *m_hat, T *weight, std::size_t count) {
-  alignas(64) T a[kLanes<T>], b[kLanes<T>];
+// Applies f to whole vectors of the arrays; the last vector is padded with zeros.
+template <class T, int In, int Out, class F>
+inline void map_vectors(const T *const (&in)[In], T *const (&out)[Out], std::size_t count, F &&f) {
   for (std::size_t k = 0; k < count; k += kLanes<T>) {
-    const std::size_t n = count - k < kLanes<T> ? count - k : kLanes<T>;
-    for (std::size_t l = 0; l < kLanes<T>; ++l) a[l] = l < n ? w_hat[k + l] : T(0), b[l] = l < n ? m_hat[k + l] : T(0);
-    store(a, vec<T>(tanh<T>(load(a)) * sigmoid<T>(load(b))));
-    for (std::size_t l = 0; l < n; ++l) weight[k + l] = a[l];
+    const std::size_t left = count - k, n = left < kLanes<T> ? left : kLanes<T>;
+    alignas(64) T a[In][kLanes<T>] = {}, b[Out][kLanes<T>];
+    vec<T> arguments[In], results[Out];
+    for (int c = 0; c < In; ++c) {
+      __builtin_memcpy(a[c], in[c] + k, n * sizeof(T));
+      arguments[c] = load(a[c]);
+    }
+    f(arguments, results);
+    for (int c = 0; c < Out; ++c) {
+      store(b[c], results[c]);
+      __builtin_memcpy(out[c] + k, b[c], n * sizeof(T));
+    }
   }
-}
-template <class T>
-inline void tanh_sigmoid_backward(const T *w_hat, const T *m_hat, const T *dweight, T *dw_hat, T *dm_hat,
-                                  std::size_t count) {
-  alignas(64) T a[kLanes<T>], b[kLanes<T>];
-  for (std::size_t k = 0; k < count; k += kLanes<T>) {
-    const std::size_t n = count - k < kLanes<T> ? count - k : kLanes<T>;
-    for (std::size_t l = 0; l < kLanes<T>; ++l) a[l] = l < n ? w_hat[k + l] : T(0), b[l] = l < n ? m_hat[k + l] : T(0);
-    const vec<T> t = tanh<T>(load(a)), s = sigmoid<T>(load(b));
-    store(a, vec<T>(tanh_slope<T>(load(a)) * s));
-    store(b, vec<T>(t * s * sigmoid<T>(-load(b))));
-    for (std::size_t l = 0; l < n; ++l) dw_hat[k + l] += dweight[k + l] * a[l], dm_hat[k + l] += dweight[k + l] * b[l];
-  }
-}
-template <class T> inline void sigmoid_weight(const T *w_hat, T *weight, std::size_t count) {
-  for (std::size_t k = 0; k < count; ++k) weight[k] = sigmoid<T>(broadcast(w_hat[k]))[0];
 }
 
-// Fills the effective weights of a layer from its parameters, once a step.
+// W = tanh(w_hat) sigmoid(m_hat), and its slopes by w_hat and by m_hat.
+template <class T>
+inline void tanh_sigmoid(const T *w_hat, const T *m_hat, T *weight, T *slope_w, T *slope_m, std::size_t count) {
+  map_vectors<T>({w_hat, m_hat}, {weight, slope_w, slope_m}, count, [](const vec<T> *x, vec<T> *y) {
+    vec<T> t, slope, s, rest;
+    tanh_and_slope<T>(x[0], t, slope);
+    sigmoids<T>(x[1], s, rest);
+    y[0] = t * s, y[1] = slope * s, y[2] = t * s * rest;
+  });
+}
+// W = sigmoid(w_hat), and its slope.
+template <class T> inline void sigmoid_weight(const T *w_hat, T *weight, T *slope, std::size_t count) {
+  map_vectors<T>({w_hat}, {weight, slope}, count, [](const vec<T> *x, vec<T> *y) {
+    vec<T> rest;
+    sigmoids<T>(x[0], y[0], rest);
+    y[1] = y[0] * rest;
+  });
+}
+template <class T> inline void copy(const T *from, T *to, std::size_t count) {
+  for (std::size_t k = 0; k < count; ++k) to[k] = from[k];
+}
+template <class T> inline void add(const T *from, T *to, std::size_t count) {
+  for (std::size_t k = 0; k < count; ++k) to[k] += from[k];
+}
+template <class T> inline void add_product(const T *a, const T *b, T *to, std::size_t count) {
+  for (std::size_t k = 0; k < count; ++k) to[k] += a[k] * b[k];
+}
+
+// Fills the effective weights of a layer, and their slopes, from its parameters, once a step.
+// A NALU holds the weight of its sum, that of its gate and that of its product.
 template <class T> void prepare(const Layer &l, const T *p, LayerState<T> &s) {
   const std::size_t n = std::size_t(l.in) * l.out;
+  T *w = s.effective, *slope = s.slopes;
   switch (l.kind) {
-    case Kind::kNAC: tanh_sigmoid(p, p + n, s.effective, n); break;
+    case Kind::kNAC: tanh_sigmoid(p, p + n, w, slope, slope + n, n); break;
     case Kind::kNACMul:
-      if (l.parametrization == Parametrization::kTanhSigmoid) tanh_sigmoid(p, p + n, s.effective, n);
-      else if (l.parametrization == Parametrization::kSigmoid) sigmoid_weight(p, s.effective, n);
-      else for (std::size_t k = 0; k < n; ++k) s.effective[k] = p[k];
+      if (l.parametrization == Parametrization::kTanhSigmoid) tanh_sigmoid(p, p + n, w, slope, slope + n, n);
+      else if (l.parametrization == Parametrization::kSigmoid) sigmoid_weight(p, w, slope, n);
+      else copy(p, w, n);
       break;
-    case Kind::kNALU: {  // sum weight, gate weight, product weight
-      tanh_sigmoid(p, p + n, s.effective, n);
-      const T *gate = p + (l.separate ? 4 : 2) * n;
-      for (std::size_t k = 0; k < n; ++k) s.effective[n + k] = gate[k];
-      if (l.separate) tanh_sigmoid(p + 2 * n, p + 3 * n, s.effective + 2 * n, n);
-      else for (std::size_t k = 0; k < n; ++k) s.effective[2 * n + k] = s.effective[k];
+    case Kind::kNALU:
+      tanh_sigmoid(p, p + n, w, slope, slope + n, n);
+      copy(p + (l.separate ? 4 : 2) * n, w + n, n);
+      if (l.separate) tanh_sigmoid(p + 2 * n, p + 3 * n, w + 2 * n, slope + 2 * n, slope + 3 * n, n);
+      else copy(w, w + 2 * n, n);
       break;
-    }
-    case Kind::kGatedNAUNMU:  // sum weight, gate weight; the product weight stays where it is
-      for (std::size_t k = 0; k < n; ++k) s.effective[k] = p[k], s.effective[n + k] = p[2 * n + k];
+    case Kind::kGatedNAUNMU:  // the weight of the product stays where it is
+      copy(p, w, n);
+      copy(p + 2 * n, w + n, n);
       break;
     default: break;
   }
 }
 
 // Carries the gradients of the effective weights to the parameters.
-template <class T> void finish_gradient(const Layer &l, const T *p, LayerState<T> &s, T *dp) {
+template <class T> void finish_gradient(const Layer &l, LayerState<T> &s, T *dp) {
   const std::size_t n = std::size_t(l.in) * l.out;
   T *g = s.grad_effective;
+  const T *slope = s.slopes;
+  const auto both = [&](const T *gradient, const T *slopes, T *to) {
+    add_product(gradient, slopes, to, n);
+    add_product(gradient, slopes + n, to + n, n);
+  };
   switch (l.kind) {
-    case Kind::kNAC: tanh_sigmoid_backward(p, p + n, g, dp, dp + n, n); break;
+    case Kind::kNAC: both(g, slope, dp); break;
     case Kind::kNACMul:
-      if (l.parametrization == Parametrization::kTanhSigmoid) tanh_sigmoid_backward(p, p + n, g, dp, dp + n, n);
-      else if (l.parametrization == Parametrization::kSigmoid)
-        for (std::size_t k = 0; k < n; ++k) dp[k] += g[k] * s.effective[k] * sigmoid<T>(broadcast(-p[k]))[0];
-      else for (std::size_t k = 0; k < n; ++k) dp[k] += g[k];
+      if (l.parametrization == Parametrization::kTanhSigmoid) both(g, slope, dp);
+      else if (l.parametrization == Parametrization::kSigmoid) add_product(g, slope, dp, n);
+      else add(g, dp, n);
       break;
-    case Kind::kNALU: {
-      if (!l.separate) for (std::size_t k = 0; k < n; ++k) g[k] += g[2 * n + k];
-      tanh_sigmoid_backward(p, p + n, g, dp, dp + n, n);
-      if (l.separate) tanh_sigmoid_backward(p + 2 * n, p + 3 * n, g + 2 * n, dp + 2 * n, dp + 3 * n, n);
-      T *gate = dp + (l.separate ? 4 : 2) * n;
-      for (std::size_t k = 0; k < n; ++k) gate[k] += g[n + k];
+    case Kind::kNALU:
+      if (!l.separate) add(g + 2 * n, g, n);
+      both(g, slope, dp);
+      if (l.separate) both(g + 2 * n, slope + 2 * n, dp + 2 * n);
+      add(g + n, dp + (l.separate ? 4 : 2) * n, n);
       break;
-    }
     case Kind::kGatedNAUNMU:
-      for (std::size_t k = 0; k < n; ++k) dp[k] += g[k], dp[2 * n + k] += g[n + k];
+      add(g, dp, n);
+      add(g + n, dp + 2 * n, n);
       break;
     default: break;
   }
@@ -355,7 +380,8 @@ void npu_backward(const Layer &l, const T *p, LayerState<T> &s, Batch<const T> x
 template <class T> void mix_forward(const Layer &l, LayerState<T> &s, int rows) {
   for_each_vector<T>(l.out, rows, [&](int o, int r) {
     const vec<T> a = load(s.first[o] + r), m = load(s.second[o] + r), x = load(s.first[l.out + o] + r);
-    const vec<T> g = sigmoid<T>(x), h = sigmoid<T>(-x);
+    vec<T> g, h;
+    sigmoids<T>(x, g, h);
     store(s.first[l.out + o] + r, g);
     store(s.grad_first[l.out + o] + r, h);
     store(s.output[o] + r, vec<T>(g * a + h * m));
@@ -488,7 +514,7 @@ void backward(const Layer &l, const T *p, LayerState<T> &s, Batch<const T> x, in
       break;
     }
   }
-  finish_gradient(l, p, s, dp);
+  finish_gradient(l, s, dp);
 }
 
 // max over the layer's effective weights of min(|W|, |1 - |W||); Madsen & Johansen eq. 17.
