@@ -1,13 +1,16 @@
 """The simple function task: an operation on two sums of inputs, on rows drawn afresh."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
-import torch
 from jaxtyping import Float
-from torch import Tensor
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 Operation = Literal["add", "sub", "mul", "div", "square", "root"]
 Interval = tuple[float, float]
@@ -45,6 +48,7 @@ class SimpleFunction:
         offset is a whole number, as in the authors' program; algorithm 1 writes a continuous one.
 
     Example:
+        >>> import torch
         >>> task = SimpleFunction("mul", in_features=4, subsets=((0, 1), (0, 1, 2, 3)))
         >>> task.target(torch.tensor([[1.0, 2.0, 3.0, 4.0]]), *task.subsets).tolist()
         [[30.0]]
@@ -121,8 +125,8 @@ class SimpleFunction:
         second: Sequence[int] | np.ndarray,
     ) -> Float[Tensor, "rows 1"]:
         """The definition: the operation on the sums over the two subsets."""
-        a = x[:, torch.as_tensor(first, dtype=torch.long)].sum(1, keepdim=True)
-        b = x[:, torch.as_tensor(second, dtype=torch.long)].sum(1, keepdim=True)
+        a = x[:, np.asarray(first)].sum(1, keepdim=True)
+        b = x[:, np.asarray(second)].sum(1, keepdim=True)
         match self.operation:
             case "add":
                 return a + b
