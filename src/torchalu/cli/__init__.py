@@ -1,0 +1,91 @@
+"""The command `torchalu`: bad input ends in one message and status 2, never in a traceback."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from collections.abc import Sequence
+from importlib import metadata
+from typing import Annotated
+
+import tyro
+
+from torchalu.cli.cite import cite
+from torchalu.cli.fit import Fit
+
+__all__ = ["Cite", "Fit", "main"]
+
+_BAD_INPUT, _INTERRUPTED = 2, 130
+_EXTRA = "torchalu["
+_DESCRIPTION = "Learn the exact rule in a table, then prove it. `torchalu --version` says which."
+
+
+@dataclasses.dataclass(frozen=True)
+class Cite:
+    """Print BibTeX entries of the papers that units come from."""
+
+    units: Annotated[
+        tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="[UNIT [UNIT ...]]")
+    ] = ()
+    """Units, such as NMU, or keys of entries; all entries if none is named."""
+
+    def run(self) -> int:
+        """Prints the entries.
+
+        Returns:
+            The exit status, 0.
+
+        Raises:
+            ValueError: if there is no such unit.
+        """
+        print(cite(self.units))
+        return 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command.
+
+    Args:
+        arguments: what stands behind `torchalu`; the process's own by default.
+
+    Returns:
+        The exit status: 0, or 2 for bad input, or 130 if it was interrupted.
+
+    Raises:
+        SystemExit: for `--help`, and for arguments that do not parse (status 2).
+
+    Example:
+        >>> main(["cite", "npu"])
+        @inproceedings{heim2020npu,
+        ...
+        0
+    """
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    if arguments == ["--version"]:
+        print(f"torchalu {_version()}")
+        return 0
+    try:
+        command = tyro.cli(
+            Annotated[Fit, tyro.conf.subcommand("fit")]
+            | Annotated[Cite, tyro.conf.subcommand("cite")],
+            prog="torchalu",
+            description=_DESCRIPTION,
+            args=arguments,
+        )
+        return command.run()
+    except KeyboardInterrupt:
+        print("torchalu: interrupted", file=sys.stderr)
+        return _INTERRUPTED
+    except (ValueError, OSError, ImportError) as error:
+        if isinstance(error, ImportError) and _EXTRA not in str(error):
+            raise
+        print(f"torchalu: {' '.join(str(error).split())}", file=sys.stderr)
+        return _BAD_INPUT
+
+
+def _version() -> str:
+    """The installed version."""
+    try:
+        return metadata.version("torchalu")
+    except metadata.PackageNotFoundError:
+        return "(not installed: run from its source)"

@@ -1,0 +1,72 @@
+"""What is printed of a fit."""
+
+import io
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+from rich.console import Console
+
+from torchalu.report import constant_lines, print_fit
+
+
+def printed(model, **options):
+    text = io.StringIO()
+    print_fit(Console(file=text, width=100, color_system=None), "y", model, **options)
+    return text.getvalue()
+
+
+@pytest.fixture
+def model():
+    frame = pd.DataFrame(
+        {
+            "formula": [f"x{index}*[red]a[/red]" for index in range(20)],
+            "error": [0.00123456 * 10**index for index in range(20)],
+            "complexity": range(20),
+            "family": "product",
+        }
+    )
+    return SimpleNamespace(
+        formula_="[bold]a[/bold]*2", constants_={}, certificate_="exact on 3 rows",
+        candidates_=frame,
+    )  # fmt: skip
+
+
+def test_prints_formula_certificate_and_candidates(model):
+    text = printed(model)
+    assert text.startswith("y = [bold]a[/bold]*2\n\nexact on 3 rows\n")
+    assert "x0*[red]a[/red]" in text
+    assert "0.00123" in text
+    assert "x7*" in text
+    assert "x8*" not in text
+
+
+def test_long_formulas_are_cut_in_the_list_but_not_above_it(model):
+    model.formula_ = " + ".join(f"column_{index}" for index in range(60))
+    model.candidates_.loc[0, "formula"] = model.formula_
+    text = printed(model)
+    assert text.splitlines()[0] == f"y = {model.formula_}"
+    assert "…" in text
+
+
+def test_no_candidates(model):
+    model.candidates_ = model.candidates_.head(0)
+    assert "candidates" not in printed(model)
+
+
+def test_constants_free_fixed_and_certain():
+    constants = {
+        "scale": SimpleNamespace(value=1410.25, low=1400.0, high=1420.5, free=True),
+        "scale_2": SimpleNamespace(value=1.0, low=0.99, high=1.02, free=False),
+        "offset": SimpleNamespace(value=2.0, low=2.0, high=2.0, free=False),
+    }
+    assert constant_lines(constants) == [
+        "scale = 1410.25, 95% interval [1400, 1420.5]",
+        "scale_2 = 1, the simplest number in its 95% interval [0.99, 1.02]",
+        "offset = 2",
+    ]
+
+
+def test_the_list_rounds_long_decimals_and_leaves_names_alone(model):
+    model.candidates_.loc[0, "formula"] = "0.999890572235868*x1.2345678 - 3.68294025153982e-6"
+    assert "0.999891*x1.2345678 - 3.68294e-06" in printed(model)
