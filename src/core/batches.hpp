@@ -10,34 +10,62 @@ namespace torchalu::TORCHALU_ISA {
 
 inline int padded_rows(std::int64_t rows) { return int((rows + kRowGroup - 1) / kRowGroup * kRowGroup); }
 
-// Uniform numbers from 32 random bits: the upper 24, and the lowest for the side of the range.
-template <class T>
-inline void to_uniform(const std::uint32_t *words, T *out, int count, const Range &range) {
-  const T low = T(range.low), width = T(range.high - range.low);
-  if (range.two_sided) {
-    const T low2 = T(range.low2), width2 = T(range.high2 - range.low2);
-    for (int k = 0; k < count; ++k) {
-      const T u = T(std::int32_t(words[k] >> 8)) * T(0x1p-24);
-      const bool second = words[k] & 0x80u;
-      out[k] = (second ? low2 : low) + u * (second ? width2 : width);
-    }
-  } else {
-    for (int k = 0; k < count; ++k) out[k] = low + T(std::int32_t(words[k] >> 8)) * T(0x1p-24) * width;
-  }
-}
+// Uniform numbers on a range, from 32 random bits each: the upper 24, and bit 7 for the side of a
+// two-sided range.
+template <class T> class Uniform {
+ public:
+  explicit Uniform(const Range &range)
+      : low_(broadcast(T(range.low))), width_(broadcast(T((range.high - range.low) * 0x1p-24))),
+        low2_(broadcast(T(range.low2))), width2_(broadcast(T((range.high2 - range.low2) * 0x1p-24))),
+        two_sided_(range.two_sided) {}
 
+  // 16 numbers at out, in order.
+  void write(const Generator::Word (&words)[Generator::kParts], T *out) const {
+    for (int p = 0; p < Generator::kParts; ++p) {
+      if constexpr (sizeof(T) == 4) {
+        write_vector(words[p], out + p * kLanes<T>);
+      } else {  // as many words as a vector of doubles has lanes, twice
+        alignas(64) std::int32_t lanes[Generator::kWordLanes];
+        *reinterpret_cast<Generator::Word *>(lanes) = words[p];
+        for (int part = 0; part < 2; ++part) {
+          bits<T> wide;
+          for (int l = 0; l < kLanes<T>; ++l) wide[l] = std::uint32_t(lanes[part * kLanes<T> + l]);
+          write_vector(wide, out + (2 * p + part) * kLanes<T>);
+        }
+      }
+    }
+  }
+
+ private:
+  void write_vector(bits<T> word, T *out) const {
+    const vec<T> u = __builtin_convertvector((word >> 8) & 0xffffff, vec<T>);
+    const vec<T> value = u * width_ + low_;
+    store(out, two_sided_ ? select<T>((word & 0x80) != 0, u * width2_ + low2_, value) : value);
+  }
+
+  vec<T> low_, width_, low2_, width2_;
+  bool two_sided_;
+};
+
+// Fills a batch whose features lie one behind the other.
 template <class T>
 void sample(std::uint64_t seed, std::uint64_t replica, std::uint64_t stream, std::uint64_t step, const Range &range,
-            int features, int rows, Batch<T> x) {
+            int features, int rows, T *x) {
   Generator generator(mix(seed, replica, stream, step));
-  alignas(64) std::uint32_t words[2 * kRowGroup];
-  int held = 0;
-  for (int i = 0; i < features; ++i)
-    for (int r = 0; r < rows; r += kRowGroup) {
-      if (held == 0) generator.next(words);
-      to_uniform(words + held, x[i] + r, kRowGroup, range);
-      held = kRowGroup - held;
-    }
+  const Uniform<T> uniform(range);
+  const std::ptrdiff_t count = std::ptrdiff_t(features) * rows;
+  Generator::Word words[Generator::kParts];
+  std::ptrdiff_t k = 0;
+  for (; k + 2 * kRowGroup <= count; k += 2 * kRowGroup) {
+    generator.next(0, words);
+    uniform.write(words, x + k);
+    generator.next(1, words);
+    uniform.write(words, x + k + kRowGroup);
+  }
+  if (k < count) {
+    generator.next(0, words);
+    uniform.write(words, x + k);
+  }
 }
 
 template <class T>
@@ -60,7 +88,9 @@ void target(const SampledTask &task, int replica, Batch<const T> x, T *y, T *scr
     case Operation::kMultiply: for (int r = 0; r < rows; ++r) y[r] *= scratch[r]; break;
     case Operation::kDivide: for (int r = 0; r < rows; ++r) y[r] /= scratch[r]; break;
     case Operation::kSquare: for (int r = 0; r < rows; ++r) y[r] *= y[r]; break;
-    case Operation::kRoot: for (int r = 0; r < rows; ++r) y[r] = square_root(y[r]); break;
+    case Operation::kRoot:
+      for (int r = 0; r < rows; r += kLanes<T>) store(y + r, square_root<T>(load(y + r)));
+      break;
   }
 }
 
@@ -101,7 +131,7 @@ template <class T> class Source {
 
  private:
   Rows<T> draw(int replica, Stream stream, std::int64_t block, int count, const Range &range) {
-    sample<T>(plan_.seed, plan_.replica_ids[replica], stream, std::uint64_t(block), range, plan_.in_features, rows_, x_);
+    sample<T>(plan_.seed, plan_.replica_ids[replica], stream, std::uint64_t(block), range, plan_.in_features, rows_, x_.data);
     target<T>(*plan_.sampled, replica, {x_.data, rows_}, y_.data, scratch_, rows_);
     for (int r = 0; r < rows_; ++r) weight_[r] = r < count ? T(1) : T(0);
     return {{x_.data, rows_}, {y_.data, rows_}, weight_};

@@ -43,7 +43,7 @@ void train_replica(const Plan &plan, int replica, void *workspace, Control &cont
 template <class T>
 void sample_rows(std::uint64_t seed, std::uint64_t replica, std::uint64_t stream, std::uint64_t step, const Range &range,
                  int features, int rows, void *output) {
-  sample<T>(seed, replica, stream, step, range, features, rows, {static_cast<T *>(output), rows});
+  sample<T>(seed, replica, stream, step, range, features, rows, static_cast<T *>(output));
 }
 
 void sample_any(std::uint64_t seed, std::uint64_t replica, std::uint64_t stream, std::uint64_t step, const Range &range,

@@ -39,16 +39,15 @@ template <class T> class Optimizer {
     clip(h.clip_norm[replica], h.clip_value[replica]);
     const double correction1 = 1 - power(plan_.beta1, step), correction2 = 1 - power(plan_.beta2, step);
     const T size = T(h.learning_rate[replica] / correction1), scale = T(1 / __builtin_sqrt(correction2));
-    const T b2 = T(plan_.beta2), eps = T(plan_.adam_eps);
-    const T c1 = T(1 - plan_.beta1), c2 = T(1 - plan_.beta2);
-    T *__restrict w = parameters, *__restrict m = first, *__restrict v = second;
-    const T *__restrict g = gradient, *__restrict low = low_, *__restrict high = high_;
-    for (std::size_t k = 0; k < count_; ++k) {
-      m[k] += c1 * (g[k] - m[k]);
-      v[k] = b2 * v[k] + c2 * g[k] * g[k];
-      const T moved = w[k] - size * m[k] / (square_root(v[k]) * scale + eps);
-      const T above = moved < low[k] ? low[k] : moved;
-      w[k] = above > high[k] ? high[k] : above;
+    const T b2 = T(plan_.beta2), eps = T(plan_.adam_eps), c1 = T(1 - plan_.beta1), c2 = T(1 - plan_.beta2);
+    for (std::size_t k = 0; k < count_; k += kLanes<T>) {
+      const vec<T> g = load(gradient + k), m = load(first + k), w = load(parameters + k);
+      const vec<T> moved_m = m + (g - m) * c1, v = load(second + k) * b2 + g * g * c2;
+      store(first + k, moved_m);
+      store(second + k, v);
+      const vec<T> moved = w - moved_m * size / (square_root<T>(v) * scale + eps);
+      // With the bound first, a comparison with NaN keeps the NaN.
+      store(parameters + k, minimum<T>(load(high_ + k), maximum<T>(load(low_ + k), moved)));
     }
   }
 
@@ -63,13 +62,14 @@ template <class T> class Optimizer {
   // The gradient of weight * (sparsity min(|w|, |1 - |w||) + l1 |w|).
   void add_penalty(double weight) {
     if (weight == 0) return;
-    for (std::size_t k = 0; k < count_; ++k) {
-      const T w = parameters[k], magnitude = w < 0 ? -w : w;
-      const T side = w > 0 ? T(1) : w < 0 ? T(-1) : T(0);
-      const T other = T(1) - magnitude, distance = other < 0 ? -other : other;
-      const T far = other > 0 ? T(-1) : other < 0 ? T(1) : T(0);
-      const T slope = magnitude < distance ? T(1) : magnitude > distance ? far : (T(1) + far) / 2;
-      gradient[k] += T(weight) * side * (sparsity_[k] * slope + l1_[k]);
+    const T one = T(1), half = T(0.5);
+    for (std::size_t k = 0; k < count_; k += kLanes<T>) {
+      const vec<T> w = load(parameters + k), magnitude = absolute<T>(w), other = one - magnitude;
+      const vec<T> distance = absolute<T>(other), far = -sign<T>(other);
+      const vec<T> tie = (one + far) * half;
+      const vec<T> slope = select<T>(magnitude < distance, broadcast(one), select<T>(magnitude > distance, far, tie));
+      const vec<T> pull = sign<T>(w) * (slope * load(sparsity_ + k) + load(l1_ + k));
+      store(gradient + k, vec<T>(load(gradient + k) + pull * T(weight)));
     }
   }
 

@@ -41,31 +41,29 @@ class Generator {
         }
       }
       for (int w = 0; w < 4; ++w) {
-        for (int p = 0; p < kParts; ++p) half[w][p] = *reinterpret_cast<Word *>(&words[w][p * kWordLanes]);
+        for (int p = 0; p < kParts; ++p) half[w][p] = *reinterpret_cast<const Word *>(&words[w][p * kWordLanes]);
       }
     }
   }
 
-  // Writes 2 groups of 16 words of 32 random bits.
-  void next(std::uint32_t *out) {
-    for (int h = 0; h < 2; ++h) {
-      for (int p = 0; p < kParts; ++p) {
-        Word &a = state_[h][0][p], &b = state_[h][1][p], &c = state_[h][2][p], &d = state_[h][3][p];
-        *reinterpret_cast<Word *>(out + h * kRowGroup + p * kWordLanes) = a + d;
-        const Word t = b << 9;
-        c ^= a;
-        d ^= b;
-        b ^= c;
-        a ^= d;
-        c ^= t;
-        d = (d << 11) | (d >> 21);
-      }
+  typedef std::int32_t Word __attribute__((vector_size(kRegisterBytes), may_alias));
+  static constexpr int kWordLanes = kRegisterBytes / 4, kParts = kRowGroup / kWordLanes;
+
+  // The next 16 words of 32 random bits, as kParts vectors, from one half of the lanes. Groups
+  // of rows take the halves in turns, which keeps two independent chains in flight.
+  void next(int half, Word (&out)[kParts]) {
+    for (int p = 0; p < kParts; ++p) {
+      Word &a = state_[half][0][p], &b = state_[half][1][p], &c = state_[half][2][p], &d = state_[half][3][p];
+      out[p] = a + d;
+      const Word t = b << 9, mixed = d ^ b, old = a;
+      a = xor3(a, d, b);
+      b = xor3(b, c, old);
+      c = xor3(c, old, t);
+      d = (mixed << 11) | ((mixed >> 21) & 0x7ff);
     }
   }
 
  private:
-  typedef std::uint32_t Word __attribute__((vector_size(kRegisterBytes), may_alias));
-  static constexpr int kWordLanes = kRegisterBytes / 4, kParts = kRowGroup / kWordLanes;
   Word state_[2][4][kParts];
 };
 

@@ -8,6 +8,10 @@
 #include <cstddef>
 #include <cstdint>
 
+#if defined(__AVX512F__)
+#include <immintrin.h>
+#endif
+
 namespace torchalu::TORCHALU_ISA {
 
 #if defined(__AVX512F__)
@@ -55,9 +59,25 @@ template <class T> inline vec<T> select(bits<T> mask, vec<T> yes, vec<T> no) {
 template <class T> inline vec<T> minimum(vec<T> a, vec<T> b) { return select<T>(a < b, a, b); }
 template <class T> inline vec<T> maximum(vec<T> a, vec<T> b) { return select<T>(a > b, a, b); }
 
-template <class T> inline T square_root(T x) {
-  if constexpr (sizeof(T) == 4) return __builtin_sqrtf(x);
-  else return __builtin_sqrt(x);
+// Written lane by lane, which compilers turn into one instruction.
+template <class T> inline vec<T> square_root(vec<T> x) {
+  alignas(kRegisterBytes) T lanes[kLanes<T>];
+  store(lanes, x);
+  for (T &lane : lanes) {
+    if constexpr (sizeof(T) == 4) lane = __builtin_sqrtf(lane);
+    else lane = __builtin_sqrt(lane);
+  }
+  return load(lanes);
+}
+
+// a ^ b ^ c, which AVX-512 has as one instruction that compilers miss.
+template <class Bits> inline Bits xor3(Bits a, Bits b, Bits c) {
+#if defined(__AVX512F__)
+  return reinterpret_cast<Bits>(_mm512_ternarylogic_epi32(reinterpret_cast<__m512i>(a), reinterpret_cast<__m512i>(b),
+                                                          reinterpret_cast<__m512i>(c), 0x96));
+#else
+  return a ^ b ^ c;
+#endif
 }
 
 template <class T> struct format;
@@ -107,7 +127,8 @@ template <class T> inline vec<T> power_of_two(vec<T> n) {
   return from_bits<T>((k + format<T>::bias) << format<T>::mantissa);
 }
 template <class T> inline vec<T> to_float(bits<T> k) {
-  return from_bits<T>(k + format<T>::magic_bits) - format<T>::magic;
+  if constexpr (sizeof(T) == 4) return __builtin_convertvector(k, vec<T>);
+  else return from_bits<T>(k + format<T>::magic_bits) - format<T>::magic;
 }
 
 template <int N> struct reciprocal_factorial {
@@ -175,17 +196,14 @@ template <class T> inline vec<T> log(vec<T> x) {
   const vec<T> f = m - T(1);
   vec<T> result;
   if constexpr (sizeof(T) == 4) {
-    const vec<T> square = f * f;
-    vec<T> tail = log_tail(f) * f * square + n * F::ln2_low;
-    tail = tail - T(0.5) * square;
-    result = (f + tail) + n * F::ln2_high;
+    result = ((log_tail(f) * f - T(0.5)) * (f * f) + f) + n * T(0.6931471805599453);
   } else {
     const vec<T> s = f / (m + T(1));
     const vec<T> z = s * s;
     const vec<T> tail = T(2) * s * z * atanh_series<T, 1, F::atanh_terms>(z) + n * F::ln2_low;
     result = n * F::ln2_high + (T(2) * s + tail);
   }
-  return select<T>(absolute<T>(x) < broadcast(T(__builtin_inf())), result, x);
+  return select<T>(x < broadcast(T(__builtin_inf())), result, x);
 }
 
 // Sigmoid of x and of -x, each with all its digits however near the other is to 1.

@@ -184,23 +184,25 @@ inline void product_backward(const T *weight, int in, int out, Batch<const T> x,
 
 // --- effective weights --------------------------------------------------------------------
 
-// Applies f to whole vectors of the arrays; the last vector is padded with zeros.
+// Applies f to vectors of the arrays, which need not be aligned; the last one is padded with zeros.
 template <class T, int In, int Out, class F>
 inline void map_vectors(const T *const (&in)[In], T *const (&out)[Out], std::size_t count, F &&f) {
-  for (std::size_t k = 0; k < count; k += kLanes<T>) {
-    const std::size_t left = count - k, n = left < kLanes<T> ? left : kLanes<T>;
-    alignas(64) T a[In][kLanes<T>] = {}, b[Out][kLanes<T>];
-    vec<T> arguments[In], results[Out];
-    for (int c = 0; c < In; ++c) {
-      __builtin_memcpy(a[c], in[c] + k, n * sizeof(T));
-      arguments[c] = load(a[c]);
-    }
-    f(arguments, results);
-    for (int c = 0; c < Out; ++c) {
-      store(b[c], results[c]);
-      __builtin_memcpy(out[c] + k, b[c], n * sizeof(T));
-    }
+  constexpr std::size_t lanes = kLanes<T>;
+  vec<T> x[In] = {}, y[Out];
+  std::size_t k = 0;
+  for (; k + lanes <= count; k += lanes) {
+    for (int c = 0; c < In; ++c) __builtin_memcpy(&x[c], in[c] + k, sizeof(vec<T>));
+    f(x, y);
+    for (int c = 0; c < Out; ++c) __builtin_memcpy(out[c] + k, &y[c], sizeof(vec<T>));
   }
+  if (k == count) return;
+  for (int c = 0; c < In; ++c) {
+    x[c] = zero<T>();
+    for (std::size_t l = 0; k + l < count; ++l) x[c][l] = in[c][k + l];
+  }
+  f(x, y);
+  for (int c = 0; c < Out; ++c)
+    for (std::size_t l = 0; k + l < count; ++l) out[c][k + l] = y[c][l];
 }
 
 // W = tanh(w_hat) sigmoid(m_hat), and its slopes by w_hat and by m_hat.
