@@ -75,7 +75,7 @@ class Result:
 
     @property
     def parameters(self) -> dict[str, Tensor]:
-        """The parameters after the last step, (replicas, *shape), by name."""
+        r"""The parameters after the last step, (replicas, \*shape), by name."""
         return self.stack.unflatten(self.state.parameters)
 
     @property
