@@ -68,20 +68,28 @@ void sample(std::uint64_t seed, std::uint64_t replica, std::uint64_t stream, std
   }
 }
 
+// out = sum of the features of a subset; several vectors of rows at once hide the latency of add.
+template <class T, int VT>
+inline void add_features_tile(const std::int32_t *subset, int size, const Batch<const T> &x, T *out, int r) {
+  vec<T> sum[VT];
+  for (int v = 0; v < VT; ++v) sum[v] = zero<T>();
+  for (int k = 0; k < size; ++k)
+    for (int v = 0; v < VT; ++v) sum[v] += load(x[subset[k]] + r + v * kLanes<T>);
+  for (int v = 0; v < VT; ++v) store(out + r + v * kLanes<T>, sum[v]);
+}
 template <class T>
-inline void add_rows(const std::int32_t *subset, int size, Batch<const T> x, T *out, int rows) {
-  for (int r = 0; r < rows; r += kLanes<T>) {
-    vec<T> s = zero<T>();
-    for (int k = 0; k < size; ++k) s += load(x[subset[k]] + r);
-    store(out + r, s);
-  }
+inline void add_features(const std::int32_t *subset, int size, Batch<const T> x, T *out, int rows) {
+  constexpr int VT = kWideTile;
+  int r = 0;
+  for (; r + VT * kLanes<T> <= rows; r += VT * kLanes<T>) add_features_tile<T, VT>(subset, size, x, out, r);
+  for (; r < rows; r += kLanes<T>) add_features_tile<T, 1>(subset, size, x, out, r);
 }
 
 // y = operation(sum of the first subset, sum of the second); scratch holds one row vector.
 template <class T>
 void target(const SampledTask &task, int replica, Batch<const T> x, T *y, T *scratch, int rows) {
-  add_rows<T>(task.first + std::ptrdiff_t(replica) * task.first_size, task.first_size, x, y, rows);
-  add_rows<T>(task.second + std::ptrdiff_t(replica) * task.second_size, task.second_size, x, scratch, rows);
+  add_features<T>(task.first + std::ptrdiff_t(replica) * task.first_size, task.first_size, x, y, rows);
+  add_features<T>(task.second + std::ptrdiff_t(replica) * task.second_size, task.second_size, x, scratch, rows);
   switch (task.operation) {
     case Operation::kAdd: for (int r = 0; r < rows; ++r) y[r] += scratch[r]; break;
     case Operation::kSubtract: for (int r = 0; r < rows; ++r) y[r] -= scratch[r]; break;

@@ -54,7 +54,7 @@ bool train_replicas(const std::vector<LayerTuple> &layer_tuples, std::optional<S
                     int threads, const nb::callable &poll) {
   std::vector<Layer> layers;
   for (const auto &[kind, in, out, offset, parametrization, bias, separate, eps] : layer_tuples)
-    layers.push_back({Kind(kind), in, out, offset, Parametrization(parametrization), bias, separate, eps});
+    layers.push_back({Kind(kind), in, out, offset, Parametrization(parametrization), bias, separate, eps, layers.empty()});
   SampledTask sampled{};
   if (sampled_tuple) {
     const auto &[operation, first, second, training, extrapolation, rows] = *sampled_tuple;

@@ -18,20 +18,21 @@ template <class T> struct Batch {
 
 namespace detail {
 
-// OT outputs x VT vectors of rows of z = W x, kept in registers over all inputs.
+// OT outputs x VT vectors of rows of z = W x, kept in registers over all inputs. The inputs are
+// read last to first: the last were written last, and a batch may be larger than the cache.
 template <class T, int OT, int VT>
-inline void multiply_tile(const T *weight, int in, const Batch<const T> &x, const Batch<T> &z, int o, int r,
+inline void multiply_tile(const T *weight, int stride, int in, const Batch<const T> &x, const Batch<T> &z, int o, int r,
                           bool accumulate) {
   vec<T> sum[OT][VT];
   for (int a = 0; a < OT; ++a)
     for (int v = 0; v < VT; ++v)
       sum[a][v] = accumulate ? load(z[o + a] + r + v * kLanes<T>) : zero<T>();
-  const T *w = weight + std::ptrdiff_t(o) * in;
-  for (int i = 0; i < in; ++i) {
+  const T *w = weight + std::ptrdiff_t(o) * stride;
+  for (int i = in - 1; i >= 0; --i) {
     const T *column = x[i] + r;
     for (int v = 0; v < VT; ++v) {
       const vec<T> value = load(column + v * kLanes<T>);
-      for (int a = 0; a < OT; ++a) sum[a][v] += value * w[std::ptrdiff_t(a) * in + i];
+      for (int a = 0; a < OT; ++a) sum[a][v] += value * w[std::ptrdiff_t(a) * stride + i];
     }
   }
   for (int a = 0; a < OT; ++a)
@@ -39,12 +40,12 @@ inline void multiply_tile(const T *weight, int in, const Batch<const T> &x, cons
 }
 
 template <class T, int OT, int VT>
-inline void multiply_rows(const T *weight, int in, const Batch<const T> &x, const Batch<T> &z, int o, int rows,
+inline void multiply_rows(const T *weight, int stride, int in, const Batch<const T> &x, const Batch<T> &z, int o, int rows,
                           bool accumulate) {
   int r = 0;
   for (; r + VT * kLanes<T> <= rows; r += VT * kLanes<T>)
-    multiply_tile<T, OT, VT>(weight, in, x, z, o, r, accumulate);
-  for (; r < rows; r += kLanes<T>) multiply_tile<T, OT, 1>(weight, in, x, z, o, r, accumulate);
+    multiply_tile<T, OT, VT>(weight, stride, in, x, z, o, r, accumulate);
+  for (; r < rows; r += kLanes<T>) multiply_tile<T, OT, 1>(weight, stride, in, x, z, o, r, accumulate);
 }
 
 // OT outputs x IT inputs of dW = dz x^T, OT * IT = kLanes; only the first `valid` inputs count.
@@ -90,17 +91,22 @@ inline constexpr int kWideTile = 8, kTallTile = 4;
 inline constexpr int kWideTile = 4, kTallTile = 2;
 #endif
 
-// z = W x, or z += W x.
+// z = W x, or z += W x, where the rows of W lie `stride` apart.
+template <class T>
+inline void multiply_part(const T *weight, int stride, int in, int out, Batch<const T> x, Batch<T> z, int rows,
+                          bool accumulate) {
+  int o = 0;
+  for (; o + 4 <= out; o += 4)
+    detail::multiply_rows<T, 4, kTallTile>(weight, stride, in, x, z, o, rows, accumulate);
+  for (; o + 2 <= out; o += 2)
+    detail::multiply_rows<T, 2, kWideTile>(weight, stride, in, x, z, o, rows, accumulate);
+  for (; o < out; ++o)
+    detail::multiply_rows<T, 1, kWideTile>(weight, stride, in, x, z, o, rows, accumulate);
+}
 template <class T>
 inline void multiply(const T *weight, int in, int out, Batch<const T> x, Batch<T> z, int rows,
                      bool accumulate = false) {
-  int o = 0;
-  for (; o + 4 <= out; o += 4)
-    detail::multiply_rows<T, 4, kTallTile>(weight, in, x, z, o, rows, accumulate);
-  for (; o + 2 <= out; o += 2)
-    detail::multiply_rows<T, 2, kWideTile>(weight, in, x, z, o, rows, accumulate);
-  for (; o < out; ++o)
-    detail::multiply_rows<T, 1, kWideTile>(weight, in, x, z, o, rows, accumulate);
+  multiply_part<T>(weight, in, in, out, x, z, rows, accumulate);
 }
 
 // dW += dz x^T.

@@ -8,7 +8,7 @@ namespace torchalu::TORCHALU_ISA {
 
 // Rows that are transposed and worked on at a time, and the distance between two features:
 // an odd number of cache lines, so that neighboring features fall into different cache sets.
-inline constexpr int kTileRows = 128, kTileStride = kTileRows + kRowGroup;
+inline constexpr int kTileRows = 256, kTileStride = kTileRows + kRowGroup;
 
 template <class T> struct NMUWorkspace {
   Batch<T> x, z, dz, dx;
@@ -20,24 +20,43 @@ template <class T> struct NMUWorkspace {
       return Batch<T>{arena.take<T>(std::size_t(features) * kTileStride), kTileStride};
     };
     x = tile(in), z = tile(out), dz = tile(out), dx = tile(in);
-    scratch = arena.take<vec<T>>(product_scratch(in));
+    scratch = arena.take<vec<T>>(product_scratch<T>(in));
     bytes = arena.used();
   }
 };
 
-// Rows [begin, begin + count) of a row-major matrix to features by rows, the rest filled.
+// Rows [begin, begin + count) of a row-major matrix to features by rows, padded with `fill`; a
+// square of lanes at a time where a whole one is left.
 template <class T>
 inline void gather(const T *rows, int features, std::int64_t begin, int count, Batch<T> out, T fill) {
-  const int padded = padded_rows(count);
-  for (int r0 = 0; r0 < count; r0 += kRowGroup)
-    for (int f = 0; f < features; ++f)
-      for (int r = r0; r < r0 + kRowGroup && r < count; ++r) out[f][r] = rows[(begin + r) * features + f];
-  for (int f = 0; f < features; ++f)
+  constexpr int n = kLanes<T>;
+  const int whole_rows = count / n * n, whole_features = features / n * n, padded = padded_rows(count);
+  const T *from = rows + begin * features;
+  for (int r = 0; r < whole_rows; r += n)
+    for (int f = 0; f < whole_features; f += n) {
+      vec<T> square[n];
+      for (int k = 0; k < n; ++k) __builtin_memcpy(&square[k], from + std::ptrdiff_t(r + k) * features + f, sizeof square[k]);
+      transpose<T>(square);
+      for (int k = 0; k < n; ++k) store(out[f + k] + r, square[k]);
+    }
+  for (int f = 0; f < features; ++f) {
+    for (int r = f < whole_features ? whole_rows : 0; r < count; ++r) out[f][r] = from[std::ptrdiff_t(r) * features + f];
     for (int r = count; r < padded; ++r) out[f][r] = fill;
+  }
 }
 template <class T> inline void scatter(Batch<T> in, int features, std::int64_t begin, int count, T *rows) {
-  for (int r = 0; r < count; ++r)
-    for (int f = 0; f < features; ++f) rows[(begin + r) * features + f] = in[f][r];
+  constexpr int n = kLanes<T>;
+  const int whole_rows = count / n * n, whole_features = features / n * n;
+  T *to = rows + begin * features;
+  for (int r = 0; r < whole_rows; r += n)
+    for (int f = 0; f < whole_features; f += n) {
+      vec<T> square[n];
+      for (int k = 0; k < n; ++k) square[k] = load(in[f + k] + r);
+      transpose<T>(square);
+      for (int k = 0; k < n; ++k) __builtin_memcpy(to + std::ptrdiff_t(r + k) * features + f, &square[k], sizeof square[k]);
+    }
+  for (int f = 0; f < features; ++f)
+    for (int r = f < whole_features ? whole_rows : 0; r < count; ++r) to[std::ptrdiff_t(r) * features + f] = in[f][r];
 }
 
 template <class T> void nmu_forward(const NMUOperands &op, std::int64_t begin, std::int64_t end, void *workspace) {
@@ -45,7 +64,8 @@ template <class T> void nmu_forward(const NMUOperands &op, std::int64_t begin, s
   for (std::int64_t at = begin; at < end; at += kTileRows) {
     const int count = int(end - at < kTileRows ? end - at : kTileRows);
     gather<T>(static_cast<const T *>(op.input), op.in, at, count, w.x, T(1));
-    product_forward<T>(static_cast<const T *>(op.weight), op.in, op.out, {w.x.data, w.x.stride}, w.z, padded_rows(count));
+    product_forward<T>(static_cast<const T *>(op.weight), op.in, op.out, {w.x.data, w.x.stride}, w.z,
+                       padded_rows(count), w.scratch);
     scatter<T>(w.z, op.out, at, count, static_cast<T *>(op.output));
   }
 }

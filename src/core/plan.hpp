@@ -19,6 +19,7 @@ struct Layer {
   Parametrization parametrization;
   bool bias, separate;
   double eps;
+  bool first;  // its input are the rows of the task
 };
 
 // Uniform on [low, high), or on [low, high) and [low2, high2) with probability 1/2 each.

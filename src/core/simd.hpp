@@ -173,21 +173,20 @@ template <class T, int N, int Last> inline vec<T> atanh_series(vec<T> z) {
 }
 
 // (log(1 + f) - f + f^2/2) / f^3 on [sqrt(1/2) - 1, sqrt(2) - 1]: a weighted minimax fit, whose
-// share in the relative error of the logarithm is below 6e-9. It spares a division.
+// share in the relative error of the logarithm is below 4e-8. It spares a division.
 inline vec<float> log_tail(vec<float> f) {
-  vec<float> p = broadcast(-0.07634492963552475f);
-  p = p * f + 0.12761574983596802f;
-  p = p * f - 0.13160182535648346f;
-  p = p * f + 0.14201758801937103f;
-  p = p * f - 0.16623356938362122f;
-  p = p * f + 0.20001226663589478f;
-  p = p * f - 0.2500081956386566f;
-  p = p * f + 0.3333333134651184f;
+  vec<float> p = broadcast(0.08700430393218994f);
+  p = p * f - 0.14267486333847046f;
+  p = p * f + 0.14914768934249878f;
+  p = p * f - 0.1657758504152298f;
+  p = p * f + 0.19963063299655914f;
+  p = p * f - 0.2500133812427521f;
+  p = p * f + 0.3333390951156616f;
   return p;
 }
 
-// log x for normal x > 0 and infinity; NaN stays NaN.
-template <class T> inline vec<T> log(vec<T> x) {
+// log x for normal x > 0; and, unless the caller knows that x is finite, for infinity and NaN.
+template <class T, bool KnownFinite = false> inline vec<T> log(vec<T> x) {
   using F = format<T>;
   const bits<T> i = to_bits<T>(x);
   const bits<T> k = (i - F::root_half) >> F::mantissa;
@@ -203,7 +202,8 @@ template <class T> inline vec<T> log(vec<T> x) {
     const vec<T> tail = T(2) * s * z * atanh_series<T, 1, F::atanh_terms>(z) + n * F::ln2_low;
     result = n * F::ln2_high + (T(2) * s + tail);
   }
-  return select<T>(x < broadcast(T(__builtin_inf())), result, x);
+  if constexpr (KnownFinite) return result;
+  else return select<T>(x < broadcast(T(__builtin_inf())), result, x);
 }
 
 // Sigmoid of x and of -x, each with all its digits however near the other is to 1.
@@ -271,6 +271,39 @@ template <class T> inline vec<T> add_neighbors(vec<T> a, vec<T> b) {
   for (int l = 0; l < n; ++l) even[l] = 2 * l;
   return __builtin_shuffle(a, b, even) + __builtin_shuffle(a, b, even + 1);
 #endif
+}
+
+// Lanes of a and b in turns, from the first half of both and from the second.
+template <class T> inline void interleave(vec<T> a, vec<T> b, vec<T> &low, vec<T> &high) {
+  constexpr int n = kLanes<T>;
+#if defined(__clang__) || __GNUC__ >= 12
+  if constexpr (n == 2) {
+    low = __builtin_shufflevector(a, b, 0, 2), high = __builtin_shufflevector(a, b, 1, 3);
+  } else if constexpr (n == 4) {
+    low = __builtin_shufflevector(a, b, 0, 4, 1, 5), high = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+  } else if constexpr (n == 8) {
+    low = __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
+    high = __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
+  } else {
+    low = __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+    high = __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+  }
+#else
+  bits<T> first;
+  for (int l = 0; l < n; ++l) first[l] = l / 2 + (l % 2 ? n : 0);
+  low = __builtin_shuffle(a, b, first), high = __builtin_shuffle(a, b, first + n / 2);
+#endif
+}
+
+// Transposes a square of kLanes vectors: after each round, what stood half a square apart stands
+// side by side.
+template <class T> inline void transpose(vec<T> (&v)[kLanes<T>]) {
+  constexpr int n = kLanes<T>;
+  vec<T> next[n];
+  for (int round = 1; round < n; round *= 2) {
+    for (int i = 0; i < n / 2; ++i) interleave<T>(v[i], v[i + n / 2], next[2 * i], next[2 * i + 1]);
+    for (int i = 0; i < n; ++i) v[i] = next[i];
+  }
 }
 
 // One vector whose lane l is the sum over the lanes of v[l].

@@ -10,15 +10,17 @@
 
 namespace torchalu::TORCHALU_ISA {
 
-// Inputs that the backward pass of a product holds in registers at a time.
-#if defined(__AVX512F__)
-inline constexpr int kChunk = 8;
-#else
-inline constexpr int kChunk = 4;
-#endif
+// Inputs of a NALU that are worked on at a time.
+inline constexpr int kPart = 32;
 
-// Vectors that product_backward needs for a layer with `in` inputs.
-inline std::size_t product_scratch(int in) { return 2 * (2 * std::size_t(in) + kChunk); }
+// Inputs that the backward pass of a product holds in registers at a time.
+inline constexpr int kChunk = 4;
+
+// Vectors of scratch that the products of a layer with `in` inputs need: for each of four outputs
+// the sums of gradients, the prefixes before each chunk, and the complements 1 - W.
+template <class T> inline std::size_t product_scratch(int in) {
+  return 4 * (std::size_t(in) + in / kChunk + kChunk + in / kLanes<T> + 1);
+}
 
 // What one layer keeps between its forward and its backward pass.
 template <class T> struct LayerState {
@@ -51,7 +53,7 @@ template <class T> LayerState<T> take_layer(Arena &arena, const Layer &l, int ro
     s.first = batch(2 * l.out), s.grad_first = batch(2 * l.out);
     s.second = batch(l.out), s.grad_second = batch(l.out);
   }
-  s.scratch = arena.take<vec<T>>(product_scratch(l.in));
+  s.scratch = arena.take<vec<T>>(product_scratch<T>(l.in));
   return s;
 }
 
@@ -69,34 +71,51 @@ template <class T> inline void fill_zero(T *p, std::size_t count) {
 
 // --- products -----------------------------------------------------------------------------
 
-// z_o = prod_i (w_oi x_i + 1 - w_oi).
-template <class T, int OT>
-inline void product_tile(const T *weight, int in, const Batch<const T> &x, const Batch<T> &z, int o, int rows) {
-  for (int r = 0; r < rows; r += kLanes<T>) {
-    vec<T> p[OT];
-    for (int a = 0; a < OT; ++a) p[a] = broadcast(T(1));
-    for (int i = 0; i < in; ++i) {
-      const vec<T> value = load(x[i] + r);
-      for (int a = 0; a < OT; ++a) {
-        const T w = weight[std::ptrdiff_t(o + a) * in + i];
-        p[a] *= value * w + (T(1) - w);
-      }
+template <class T> inline void complement(const T *weight, T *out, int count) {
+  for (int k = 0; k < count; ++k) out[k] = T(1) - weight[k];
+}
+
+// z_o = prod_i (w_oi x_i + 1 - w_oi), OT outputs x VT vectors of rows at a time.
+template <class T, int OT, int VT>
+inline void product_tile(const T *weight, const T *rest, int in, const Batch<const T> &x, const Batch<T> &z, int o,
+                         int r) {
+  vec<T> p[OT][VT];
+  for (int a = 0; a < OT; ++a)
+    for (int v = 0; v < VT; ++v) p[a][v] = broadcast(T(1));
+  for (int i = 0; i < in; ++i) {
+    vec<T> value[VT];
+    for (int v = 0; v < VT; ++v) value[v] = load(x[i] + r + v * kLanes<T>);
+    for (int a = 0; a < OT; ++a) {
+      const T w = weight[std::ptrdiff_t(a) * in + i], c = rest[std::ptrdiff_t(a) * in + i];
+      for (int v = 0; v < VT; ++v) p[a][v] *= value[v] * w + c;
     }
-    for (int a = 0; a < OT; ++a) store(z[o + a] + r, p[a]);
   }
+  for (int a = 0; a < OT; ++a)
+    for (int v = 0; v < VT; ++v) store(z[o + a] + r + v * kLanes<T>, p[a][v]);
+}
+template <class T, int OT>
+inline void product_rows(const T *weight, int in, const Batch<const T> &x, const Batch<T> &z, int o, int rows,
+                         vec<T> *scratch) {
+  T *rest = reinterpret_cast<T *>(scratch);
+  const T *w = weight + std::ptrdiff_t(o) * in;
+  complement(w, rest, OT * in);
+  int r = 0;
+  for (; r + 4 * kLanes<T> <= rows; r += 4 * kLanes<T>) product_tile<T, OT, 4>(w, rest, in, x, z, o, r);
+  for (; r < rows; r += kLanes<T>) product_tile<T, OT, 1>(w, rest, in, x, z, o, r);
 }
 template <class T>
-inline void product_forward(const T *weight, int in, int out, Batch<const T> x, Batch<T> z, int rows) {
+inline void product_forward(const T *weight, int in, int out, Batch<const T> x, Batch<T> z, int rows,
+                            vec<T> *scratch) {
   int o = 0;
-  for (; o + 8 <= out; o += 8) product_tile<T, 8>(weight, in, x, z, o, rows);
-  for (; o < out; ++o) product_tile<T, 1>(weight, in, x, z, o, rows);
+  for (; o + 2 <= out; o += 2) product_rows<T, 2>(weight, in, x, z, o, rows, scratch);
+  for (; o < out; ++o) product_rows<T, 1>(weight, in, x, z, o, rows, scratch);
 }
 
 // Inputs i .. i + N of the backward pass of OT products, for one vector of rows. `prefix` is the
 // product of the factors before i, `suffix` the gradient times the product of those after i + N,
 // which this call extends to i. N small enough for the registers.
 template <class T, int OT, int N, bool WithInput>
-inline void product_backward_chunk(const T *weight, int in, const Batch<const T> &x, int i, int r,
+inline void product_backward_chunk(const T *weight, const T *rest, int in, const Batch<const T> &x, int i, int r,
                                    const vec<T> *prefix, vec<T> *suffix, vec<T> *total, const Batch<T> &dx) {
   vec<T> value[N], slope[N];
   for (int k = 0; k < N; ++k) {
@@ -104,16 +123,16 @@ inline void product_backward_chunk(const T *weight, int in, const Batch<const T>
     if constexpr (WithInput) slope[k] = load(dx[i + k] + r);
   }
   for (int a = 0; a < OT; ++a) {
-    const T *w = weight + std::ptrdiff_t(a) * in + i;
+    const std::ptrdiff_t at = std::ptrdiff_t(a) * in + i;
+    const T *w = weight + at, *c = rest + at;
     vec<T> factor[N], before[N];
     before[0] = prefix[a];
-    for (int k = 0; k < N; ++k) factor[k] = value[k] * w[k] + (T(1) - w[k]);
+    for (int k = 0; k < N; ++k) factor[k] = value[k] * w[k] + c[k];
     for (int k = 1; k < N; ++k) before[k] = before[k - 1] * factor[k - 1];
     vec<T> after = suffix[a];
-    vec<T> *t = total + std::ptrdiff_t(a) * in + i;
     for (int k = N - 1; k >= 0; --k) {
       const vec<T> others = before[k] * after;
-      t[k] += others * (value[k] - T(1));
+      total[at + k] += others * (value[k] - T(1));
       if constexpr (WithInput) slope[k] += others * w[k];
       after *= factor[k];
     }
@@ -123,37 +142,35 @@ inline void product_backward_chunk(const T *weight, int in, const Batch<const T>
     for (int k = 0; k < N; ++k) store(dx[i + k] + r, slope[k]);
 }
 
-// OT products at once. scratch: OT * in vectors for the sums, then OT * in / kChunk prefixes.
+// OT products at once.
 template <class T, int OT, bool WithInput>
 inline void product_backward_tile(const T *weight, int in, const Batch<const T> &x, const Batch<const T> &dz, int o,
                                   int rows, const Batch<T> &dx, T *dweight, vec<T> *scratch) {
   const T *w = weight + std::ptrdiff_t(o) * in;
   vec<T> *total = scratch, *prefix = scratch + std::ptrdiff_t(OT) * in;
+  T *rest = reinterpret_cast<T *>(prefix + OT * (in / kChunk + in % kChunk));
+  complement(w, rest, OT * in);
   const int chunks = in / kChunk, whole = chunks * kChunk;
   for (int i = 0; i < OT * in; ++i) total[i] = zero<T>();
   for (int r = 0; r < rows; r += kLanes<T>) {
     vec<T> p[OT], suffix[OT];
     for (int a = 0; a < OT; ++a) p[a] = broadcast(T(1)), suffix[a] = load(dz[o + a] + r);
-    const auto advance = [&](int i) {
-      const vec<T> value = load(x[i] + r);
-      for (int a = 0; a < OT; ++a) {
-        const T v = w[std::ptrdiff_t(a) * in + i];
-        p[a] *= value * v + (T(1) - v);
-      }
-    };
     vec<T> *at = prefix;
-    for (int c = 0; c < chunks; ++c) {
-      for (int a = 0; a < OT; ++a) *at++ = p[a];
-      for (int k = 0; k < kChunk; ++k) advance(c * kChunk + k);
-    }
-    for (int i = whole; i < in; ++i) {
-      for (int a = 0; a < OT; ++a) *at++ = p[a];
-      advance(i);
-    }
+    const auto advance = [&](int i, int count) {  // past `count` inputs, whose product is a chain of its own
+      vec<T> q[OT];
+      for (int a = 0; a < OT; ++a) *at++ = p[a], q[a] = broadcast(T(1));
+      for (int k = i; k < i + count; ++k) {
+        const vec<T> value = load(x[k] + r);
+        for (int a = 0; a < OT; ++a) q[a] *= value * w[std::ptrdiff_t(a) * in + k] + rest[std::ptrdiff_t(a) * in + k];
+      }
+      for (int a = 0; a < OT; ++a) p[a] *= q[a];
+    };
+    for (int c = 0; c < chunks; ++c) advance(c * kChunk, kChunk);
+    for (int i = whole; i < in; ++i) advance(i, 1);
     for (int i = in - 1; i >= whole; --i)
-      product_backward_chunk<T, OT, 1, WithInput>(w, in, x, i, r, at -= OT, suffix, total, dx);
+      product_backward_chunk<T, OT, 1, WithInput>(w, rest, in, x, i, r, at -= OT, suffix, total, dx);
     for (int c = chunks - 1; c >= 0; --c)
-      product_backward_chunk<T, OT, kChunk, WithInput>(w, in, x, c * kChunk, r, at -= OT, suffix, total, dx);
+      product_backward_chunk<T, OT, kChunk, WithInput>(w, rest, in, x, c * kChunk, r, at -= OT, suffix, total, dx);
   }
   T *d = dweight + std::ptrdiff_t(o) * in;
   int i = 0;
@@ -168,8 +185,8 @@ template <class T, bool WithInput>
 inline void product_backward_all(const T *weight, int in, int out, const Batch<const T> &x, const Batch<const T> &dz,
                                  int rows, const Batch<T> &dx, T *dweight, vec<T> *scratch) {
   int o = 0;
-  for (; o + 2 <= out; o += 2)
-    product_backward_tile<T, 2, WithInput>(weight, in, x, dz, o, rows, dx, dweight, scratch);
+  for (; o + 4 <= out; o += 4)
+    product_backward_tile<T, 4, WithInput>(weight, in, x, dz, o, rows, dx, dweight, scratch);
   for (; o < out; ++o) product_backward_tile<T, 1, WithInput>(weight, in, x, dz, o, rows, dx, dweight, scratch);
 }
 
@@ -291,11 +308,17 @@ template <class T> void finish_gradient(const Layer &l, LayerState<T> &s, T *dp)
 
 // --- log space ----------------------------------------------------------------------------
 
-// log(|x| + eps), and its way back.
-template <class T> inline void log_magnitude(Batch<const T> x, Batch<T> logs, int in, int rows, T eps) {
+// log(|x| + eps), and its way back. The rows of a task are known to be finite.
+template <class T, bool KnownFinite>
+inline void log_magnitude_of(Batch<const T> x, Batch<T> logs, int in, int rows, T eps) {
   for_each_vector<T>(in, rows, [&](int i, int r) {
-    store(logs[i] + r, vec<T>(log<T>(absolute<T>(load(x[i] + r)) + eps)));
+    store(logs[i] + r, log<T, KnownFinite>(absolute<T>(load(x[i] + r)) + eps));
   });
+}
+template <class T>
+inline void log_magnitude(const Layer &l, Batch<const T> x, Batch<T> logs, int in, int rows) {
+  if (l.first) log_magnitude_of<T, true>(x, logs, in, rows, T(l.eps));
+  else log_magnitude_of<T, false>(x, logs, in, rows, T(l.eps));
 }
 template <class T>
 inline void add_log_magnitude_gradient(Batch<const T> x, Batch<const T> dlogs, Batch<T> dx, int in, int rows, T eps) {
@@ -414,23 +437,29 @@ template <class T> void forward(const Layer &l, const T *p, LayerState<T> &s, Ba
       if (l.bias)
         for_each_vector<T>(l.out, rows, [&](int o, int r) { store(s.output[o] + r, load(s.output[o] + r) + p[n + o]); });
       break;
-    case Kind::kNMU: product_forward<T>(p, l.in, l.out, x, s.output, rows); break;
+    case Kind::kNMU: product_forward<T>(p, l.in, l.out, x, s.output, rows, s.scratch); break;
     case Kind::kNAC: multiply<T>(s.effective, l.in, l.out, x, s.output, rows); break;
     case Kind::kNACMul:
-      log_magnitude<T>(x, s.logs, l.in, rows, T(l.eps));
+      log_magnitude<T>(l, x, s.logs, l.in, rows);
       multiply<T>(s.effective, l.in, l.out, {s.logs.data, rows}, s.output, rows);
       exponential(s.output, l.out, rows);
       break;
     case Kind::kNALU:
-      multiply<T>(s.effective, l.in, 2 * l.out, x, s.first, rows);
-      log_magnitude<T>(x, s.logs, l.in, rows, T(l.eps));
-      multiply<T>(s.effective + 2 * n, l.in, l.out, {s.logs.data, rows}, s.second, rows);
+      // By parts of the inputs, each of which stays in cache from one line to the next.
+      for (int i = 0; i < l.in; i += kPart) {
+        const int count = l.in - i < kPart ? l.in - i : kPart;
+        const Batch<const T> part{x[i], x.stride};
+        const Batch<T> logs{s.logs[i], rows};
+        log_magnitude<T>(l, part, logs, count, rows);
+        multiply_part<T>(s.effective + i, l.in, count, 2 * l.out, part, s.first, rows, i > 0);
+        multiply_part<T>(s.effective + 2 * n + i, l.in, count, l.out, {logs.data, rows}, s.second, rows, i > 0);
+      }
       exponential(s.second, l.out, rows);
       mix_forward(l, s, rows);
       break;
     case Kind::kGatedNAUNMU:
       multiply<T>(s.effective, l.in, 2 * l.out, x, s.first, rows);
-      product_forward<T>(p + n, l.in, l.out, x, s.second, rows);
+      product_forward<T>(p + n, l.in, l.out, x, s.second, rows, s.scratch);
       mix_forward(l, s, rows);
       break;
     case Kind::kRealNPU:
