@@ -1,0 +1,20 @@
+"""Structures that closed forms find: no training, milliseconds each."""
+
+from torchalu.estimators.closed_form.library import library_structures
+from torchalu.estimators.closed_form.linear import linear_structures, transformed_structures
+from torchalu.estimators.closed_form.multilinear import multilinear_structures
+from torchalu.estimators.closed_form.powers import power_structures
+from torchalu.estimators.closed_form.products import quadratic_structures
+from torchalu.estimators.closed_form.ratios import ratio_structures
+from torchalu.estimators.closed_form.splits import split_structures
+
+__all__ = [
+    "library_structures",
+    "linear_structures",
+    "multilinear_structures",
+    "power_structures",
+    "quadratic_structures",
+    "ratio_structures",
+    "split_structures",
+    "transformed_structures",
+]

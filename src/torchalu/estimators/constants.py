@@ -1,0 +1,191 @@
+"""The real constants of a structure: least squares, two kinds of noise, Student-t intervals."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from scipy.stats import t as student
+
+from torchalu.estimators.least_squares import NOISE_FLOOR, Solution, solve
+from torchalu.estimators.structures import Structure
+from torchalu.estimators.table import CanonicalTable
+
+Fixed = tuple[Fraction | None, ...]
+"""For each constant the simple value that it has, or None where it is free."""
+
+_SMALLEST_FITTED = 1e-5
+_ITERATIONS = 4
+
+
+@dataclass(frozen=True)
+class ConstantFit:
+    """The constants of a structure, how sure they are, and how well they explain the table.
+
+    Args:
+        values: a constant a term, then the offset if there is one.
+        errors: their standard errors, 0 where the value is fixed.
+        noise: "constant" where residuals have one size, "proportional" where they grow with the
+            formula's value.
+        freedom: degrees of freedom of the residuals.
+        nats: negative logarithm of the likelihood of all rows.
+        error: root mean square of the residuals in the held-out rows, of all where none is.
+    """
+
+    values: np.ndarray
+    errors: np.ndarray
+    noise: str
+    freedom: float
+    nats: float
+    error: float
+
+    def interval(self, index: int, level: float = 0.95) -> tuple[float, float]:
+        """The Student-t interval of one constant."""
+        width = float(student.ppf(0.5 + level / 2, max(self.freedom, 1.0))) * self.errors[index]
+        return float(self.values[index] - width), float(self.values[index] + width)
+
+
+@np.errstate(all="ignore")
+def fit_constants(
+    structure: Structure,
+    table: CanonicalTable,
+    fixed: Fixed | None = None,
+    hopeless: float = math.inf,
+) -> ConstantFit | None:
+    """Fits the constants on the rows that are not held out and rates them on all rows.
+
+    Residuals r of size proportional to the formula's value f are as frequent in measurements as
+    residuals of one size, so both are tried and the likelier is kept::
+
+        constant:      var r = s**2        proportional:  var r = s**2 max(f**2, (1e-5 rms y)**2)
+
+    The second is solved by least squares reweighted four times with 1 / f**2.
+
+    Args:
+        structure: terms and offset.
+        table: the table, with its held-out rows marked.
+        fixed: a simple value for each constant, or None where it is to be fitted.
+        hopeless: nats from which on a fit is not worth refining.
+
+    Returns:
+        The better fit, or None where the structure has no finite value on some row, where its
+        terms are linearly dependent, or where it has no fewer constants than the table has rows.
+    """
+    design = structure.design(table.X)
+    if not np.all(np.isfinite(design)):
+        return None
+    given: Fixed = (None,) * design.shape[1] if fixed is None else fixed
+    free = np.array([value is None for value in given], dtype=bool)
+    known = np.array([0.0 if value is None else float(value) for value in given])
+    if free.sum() >= min(table.inner.sum(), table.count):
+        return None
+    problem = _Problem(design[:, free], design[:, ~free] @ known[~free], table)
+    fits = [problem.constant_noise(), problem.proportional_noise(1)]
+    if any(fit is not None and fit.nats < hopeless for fit in fits):
+        fits[1] = problem.proportional_noise(_ITERATIONS)
+    usable = [fit for fit in fits if fit is not None and math.isfinite(fit.nats)]
+    if not usable:
+        return None
+    best = min(usable, key=lambda fit: fit.nats)
+    values, errors = known.copy(), np.zeros(len(known))
+    values[free], errors[free] = best.values, best.errors
+    return ConstantFit(values, errors, best.noise, best.freedom, best.nats, best.error)
+
+
+@dataclass(frozen=True)
+class _Problem:
+    """The free columns of a design, what the fixed constants give already, and the table."""
+
+    design: np.ndarray
+    known: np.ndarray
+    table: CanonicalTable
+
+    def constant_noise(self) -> ConstantFit | None:
+        """Ordinary weighted least squares."""
+        solution = self._solve(self.table.weight)
+        return None if solution is None else self._rate(solution, "constant")
+
+    def proportional_noise(self, iterations: int) -> ConstantFit | None:
+        """Least squares reweighted by the square of the fitted value."""
+        solution = self._solve(self.table.weight / self._variance(self.table.y))
+        for _ in range(iterations if self.design.shape[1] else 0):
+            if solution is None:
+                return None
+            variance = self._variance(self._fitted(solution))
+            solution = self._solve(self.table.weight / variance)
+        return None if solution is None else self._rate(solution, "proportional")
+
+    def _solve(self, weight: np.ndarray) -> Solution | None:
+        rows = self.table.inner
+        return solve(self.design[rows], (self.table.y - self.known)[rows], weight[rows])
+
+    def _fitted(self, solution: Solution) -> np.ndarray:
+        return self.design @ solution.coefficients + self.known
+
+    def _variance(self, fitted: np.ndarray) -> np.ndarray:
+        return np.maximum(fitted**2, (_SMALLEST_FITTED * self.table.scale) ** 2)
+
+    def _rate(self, solution: Solution, noise: str) -> ConstantFit:
+        table, fitted = self.table, self._fitted(solution)
+        proportional = noise == "proportional"
+        variance = self._variance(fitted) if proportional else np.ones(len(fitted))
+        squares = table.weight * (table.y - fitted) ** 2 / variance
+        free = self.design.shape[1]
+        freedom = float(table.weight[table.inner].sum()) - free
+        unit = squares[table.inner].sum() / freedom if freedom > 0 else math.inf
+        floor = NOISE_FLOOR if proportional else NOISE_FLOOR * table.scale
+        deviation = max(math.sqrt(squares.sum() / max(table.count - free, 1.0)), floor)
+        nats = table.count * math.log(deviation) + 0.5 * float(table.weight @ np.log(variance))
+        held = ~table.inner if not table.inner.all() else table.inner
+        residual = table.y - fitted
+        error = math.sqrt(np.average(residual[held] ** 2, weights=table.weight[held]))
+        errors = np.sqrt(unit * solution.unit_variance)
+        return ConstantFit(solution.coefficients, errors, noise, freedom, nats, error)
+
+
+def simple_value(value: float, error: float) -> Fraction | None:
+    """The simple number that a constant may well be, or None.
+
+    Where the data are exact (error below 1e-9 of the value) any fraction of small numerator and
+    denominator is simple; under noise only 1/4 steps up to 12 are, for with wide intervals some
+    fraction lies in each.
+
+    Example:
+        >>> simple_value(1.8000000000001, 1e-14), simple_value(0.997, 0.002)
+        (Fraction(9, 5), Fraction(1, 1))
+        >>> simple_value(3.14, 1e-3) is None
+        True
+    """
+    if value == 0 or not math.isfinite(value) or not math.isfinite(error):
+        return None
+    exact = error < 1e-9 * abs(value)
+    reach = max(4 * error, 1e-10 * abs(value)) if exact else 4 * error
+    if reach >= 0.4 * abs(value):
+        return None
+    found = simplest_between(abs(value) - reach, abs(value) + reach)
+    if exact:
+        simple = found.denominator <= 1000 and found.numerator <= 100_000
+    else:
+        simple = found.denominator <= 4 and found.numerator <= 12
+    return (found if value > 0 else -found) if simple else None
+
+
+def simplest_between(low: float, high: float) -> Fraction:
+    """The fraction of smallest denominator in [low, high], for 0 < low <= high.
+
+    Example:
+        >>> simplest_between(3.14, 3.15)
+        Fraction(22, 7)
+    """
+    return _simplest(Fraction(low), Fraction(high))
+
+
+def _simplest(low: Fraction, high: Fraction) -> Fraction:
+    """Walks down the continued fraction that the two ends share."""
+    whole = math.ceil(low)
+    if whole <= high:
+        return Fraction(whole)
+    floor = math.floor(low)
+    return floor + 1 / _simplest(1 / (high - floor), 1 / (low - floor))

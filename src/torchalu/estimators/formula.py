@@ -1,0 +1,93 @@
+"""A candidate as a SymPy expression, and its constants with their names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import sympy
+from sympy import Add, Expr, Mul, Pow
+
+from torchalu.estimators.selection import Candidate, make_candidate
+from torchalu.estimators.structures import Factor, Term
+from torchalu.estimators.table import CanonicalTable
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A constant of a formula.
+
+    Args:
+        value: what stands in the formula.
+        low: lower end of the 95% Student-t interval that the rows give it.
+        high: upper end.
+        free: whether the value is the fitted one; else it is a simple number that the rows do not
+            contradict.
+    """
+
+    value: float
+    low: float
+    high: float
+    free: bool
+
+
+def to_expression(candidate: Candidate, names: Sequence[str]) -> Expr:
+    """The candidate as a formula in the columns' names.
+
+    A constant before a sum stays before it: it is not multiplied out.
+    """
+    symbols = [sympy.Symbol(name) for name in names]
+    values = [
+        sympy.Float(float(value)) if fixed is None else sympy.Rational(*fixed.as_integer_ratio())
+        for value, fixed in zip(candidate.fit.values, candidate.fixed, strict=True)
+    ]
+    terms = candidate.structure.terms
+    parts = [_scaled(values[i], term_expression(term, symbols)) for i, term in enumerate(terms)]
+    if candidate.structure.offset:
+        parts.append(values[-1])
+    return Add(*parts)
+
+
+def _scaled(scale: Expr, expression: Expr) -> Expr:
+    """The scale times the expression, a sum left in parentheses."""
+    if scale == 1:
+        return expression
+    if isinstance(expression, Add):
+        return Mul(scale, expression, evaluate=False)
+    return scale * expression
+
+
+def term_expression(term: Term, symbols: Sequence[sympy.Symbol]) -> Expr:
+    """A term as an expression."""
+    return Mul(*(_factor_expression(factor, symbols) for factor in term.factors))
+
+
+def _factor_expression(factor: Factor, symbols: Sequence[sympy.Symbol]) -> Expr:
+    base = Add(*(k * symbols[j] for j, k in factor.coefficients), sympy.Integer(factor.constant))
+    return Pow(base, sympy.Rational(factor.power.numerator, factor.power.denominator))
+
+
+def constants_of(
+    candidate: Candidate, table: CanonicalTable, names: Sequence[str]
+) -> dict[str, Constant]:
+    """The candidate's constants by name, each with the interval that all rows give it.
+
+    One term has a `scale`, several have a `coefficient of` each; then comes the `offset`. The
+    intervals are those of the fit in which every constant is free, so that a simple number can be
+    compared with what the rows say.
+    """
+    free = make_candidate(candidate.structure, table)
+    symbols = [sympy.Symbol(name) for name in names]
+    labels = [
+        f"coefficient of {term_expression(term, symbols)}" for term in candidate.structure.terms
+    ]
+    labels = ["scale"] if len(labels) == 1 else labels
+    if candidate.structure.offset:
+        labels.append("offset")
+    constants = {}
+    for index, label in enumerate(labels):
+        low, high = (-float("inf"), float("inf")) if free is None else free.fit.interval(index)
+        fixed: Fraction | None = candidate.fixed[index]
+        constants[label] = Constant(float(candidate.fit.values[index]), low, high, fixed is None)
+    return constants

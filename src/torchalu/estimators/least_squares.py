@@ -1,0 +1,220 @@
+"""Weighted least squares, and which of many columns it needs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+NOISE_FLOOR = 1e-11
+"""Relative residual below which a difference is rounding, not information."""
+
+_LONGEST_PURSUIT = 12
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Least-squares coefficients, with the inverse of their information matrix."""
+
+    coefficients: np.ndarray
+    unit_variance: np.ndarray
+    residual: np.ndarray
+
+
+def solve(design: np.ndarray, target: np.ndarray, weight: np.ndarray) -> Solution | None:
+    """Minimizes `sum weight (target - design c)**2`; None where the columns are dependent.
+
+    Returns:
+        The coefficients c, the diagonal of `(design' weight design)**-1`, and the residuals.
+    """
+    if design.shape[1] == 0:
+        empty = np.zeros(0)
+        return Solution(empty, empty, target)
+    root = np.sqrt(weight)
+    scaled = design * root[:, None]
+    norm = np.sqrt((scaled**2).sum(axis=0))
+    if not np.all(np.isfinite(norm)) or np.any(norm == 0):
+        return None
+    aimed = target * root
+    triangle = triangular(np.column_stack([scaled / norm, aimed]))
+    r, projected = triangle[: len(norm), :-1], triangle[: len(norm), -1]
+    if len(r) < len(norm) or not np.all(np.isfinite(triangle)):
+        return None
+    if np.abs(np.diag(r)).min() < 1e-10:
+        return None
+    inverse = solve_triangular(r, np.eye(len(r)))
+    coefficients = inverse @ projected
+    residual = aimed - (scaled / norm) @ coefficients
+    coefficients += inverse @ (inverse.T @ ((scaled / norm).T @ residual))
+    coefficients /= norm
+    unit_variance = (inverse**2).sum(axis=1) / norm**2
+    return Solution(coefficients, unit_variance, target - design @ coefficients)
+
+
+@dataclass(frozen=True)
+class Subset:
+    """Some columns, and the least-squares fit of the target on them with a constant."""
+
+    columns: tuple[int, ...]
+    coefficients: np.ndarray
+    constant: float
+
+
+def sparse_fits(
+    features: np.ndarray, target: np.ndarray, weight: np.ndarray, sizes: int = 3
+) -> list[Subset]:
+    """The subsets of columns that explain a target linearly, smallest first.
+
+    With more rows than columns the columns are ordered by their t statistic in the whole fit, with
+    fewer by orthogonal matching pursuit. Of the prefixes of that order the one with the best
+    information criterion is returned, for a mild and for a strong penalty, and `sizes` - 1 ones
+    shorter than it.
+    """
+    rows, columns = features.shape
+    units = _largest(features)
+    height = float(_largest(target[:, None])[0])
+    table = _compressed(features / units, target / height, weight / weight.max())
+    if not np.all(np.isfinite(table)) or not np.any(table[:, -2]):
+        return []
+    centered, residual = _center(table)
+    order = _order_by_t(centered, residual) if rows > columns + 2 else None
+    if order is None:
+        limit = min(columns, max(1, rows // 3), _LONGEST_PURSUIT)
+        order = _order_by_pursuit(centered, residual, limit)
+    wanted = _prefix_sizes(centered[:, order], residual, min(rows, weight.sum()), sizes)
+    subsets = [_fit_subset(table, order[:size]) for size in wanted]
+    return [_in_units(s, height, units) for s in subsets if s is not None]
+
+
+def _largest(columns: np.ndarray) -> np.ndarray:
+    """The largest magnitude in each column, 1 where there is none above 0."""
+    largest = np.abs(columns).max(axis=0)
+    return np.where(largest > 0, largest, 1.0)
+
+
+def _in_units(subset: Subset, height: float, units: np.ndarray) -> Subset:
+    """A fit of scaled columns in the units of the columns themselves."""
+    coefficients = subset.coefficients * height / units[list(subset.columns)]
+    return Subset(subset.columns, coefficients, subset.constant * height)
+
+
+def _compressed(features: np.ndarray, target: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """[features, 1, target] times the root weight, as its triangle R where that is shorter.
+
+    Least squares depends on the rows through R alone.
+    """
+    table = np.column_stack([features, np.ones(len(target)), target]) * np.sqrt(weight)[:, None]
+    return triangular(table) if len(table) > table.shape[1] else table
+
+
+def triangular(table: np.ndarray) -> np.ndarray:
+    """The R of the table's QR decomposition."""
+    return np.asarray(np.linalg.qr(table, mode="r"))
+
+
+def _center(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Features and target without their weighted mean; features of unit norm."""
+    ones = table[:, -2]
+    centered = table - np.outer(ones, ones @ table) / (ones @ ones)
+    norm = np.sqrt((centered**2).sum(axis=0))
+    flat = norm <= 1e-12 * np.sqrt((table**2).sum(axis=0))
+    scaled = np.where(flat, 0.0, centered / np.where(flat, 1.0, norm))
+    return scaled[:, :-2], centered[:, -1]
+
+
+def _order_by_t(centered: np.ndarray, residual: np.ndarray) -> np.ndarray | None:
+    """Columns by the size of their t statistic in the fit on all of them; None if dependent."""
+    q, r = np.linalg.qr(centered)
+    if not np.all(np.isfinite(r)) or np.abs(np.diag(r)).min() < 1e-9:
+        return None
+    coefficients = solve_triangular(r, q.T @ residual)
+    inverse = solve_triangular(r, np.eye(len(r)))
+    t = np.abs(coefficients) / np.sqrt((inverse**2).sum(axis=1))
+    return np.argsort(-t, kind="stable")
+
+
+def _order_by_pursuit(centered: np.ndarray, residual: np.ndarray, limit: int) -> np.ndarray:
+    """Columns in the order in which orthogonal matching pursuit picks them."""
+    left, columns, chosen = residual, centered.copy(), []
+    for _ in range(limit):
+        norm = np.sqrt((columns**2).sum(axis=0))
+        usable = norm > 1e-6
+        usable[chosen] = False
+        if not usable.any():
+            break
+        gain = np.where(usable, np.abs(columns.T @ left) / np.where(usable, norm, 1.0), -1.0)
+        best = int(gain.argmax())
+        direction = columns[:, best] / norm[best]
+        chosen.append(best)
+        left = left - direction * (direction @ left)
+        columns = columns - np.outer(direction, direction @ columns)
+    return np.array(chosen, dtype=int)
+
+
+def _prefix_sizes(ordered: np.ndarray, residual: np.ndarray, count: float, sizes: int) -> list[int]:
+    """Sizes of the prefixes worth a closer look, smallest first."""
+    q, _ = np.linalg.qr(ordered)
+    total = float(residual @ residual)
+    if total == 0:
+        return [0]
+    explained = np.concatenate([[0.0], np.cumsum((q.T @ residual) ** 2)])
+    left = np.maximum((total - explained) / total, NOISE_FLOOR**2)
+    k = np.arange(len(left))
+    usable = k < max(1, min(len(residual), count) - 1)
+    wanted: set[int] = set()
+    for penalty in (0.5 * math.log(count + 1), 8.0):
+        cost = np.where(usable, 0.5 * count * np.log(left) + penalty * k, np.inf)
+        best = int(cost.argmin())
+        wanted.update(range(max(1, best - sizes + 1), best + 1))
+    return sorted(wanted)
+
+
+def _fit_subset(table: np.ndarray, columns: np.ndarray) -> Subset | None:
+    """Least squares with a constant on some columns of a compressed table."""
+    chosen = np.sort(columns)
+    fit = solve(table[:, [*chosen, -2]], table[:, -1], np.ones(len(table)))
+    if fit is None:
+        return None
+    c = fit.coefficients
+    return Subset(tuple(map(int, chosen)), c[:-1], float(c[-1]))
+
+
+def to_integers(values: np.ndarray, largest: int = 3) -> list[tuple[int, ...]]:
+    """Small integers in the proportion of `values`, one proposal a choice of unit.
+
+    The unit is the median of the larger values, the largest, the smallest of the larger ones, or a
+    half or a third of the largest. Values that are rational multiples of one another to nine digits
+    are scaled to integers whatever their size.
+
+    Example:
+        >>> to_integers(np.array([2.02, -1.99, 0.03]))
+        [(1, -1, 0)]
+    """
+    size = np.abs(values)
+    top = float(size.max(initial=0.0))
+    if top == 0 or not np.isfinite(top):
+        return []
+    large = size[size > 0.25 * top]
+    proposals: dict[tuple[int, ...], None] = {}
+    for unit in (float(np.median(large)), top, float(large.min()), top / 2, top / 3):
+        rounded = tuple(int(v) for v in np.round(values / unit))
+        if any(rounded) and max(map(abs, rounded)) <= largest:
+            divisor = math.gcd(*rounded)
+            proposals.setdefault(tuple(v // divisor for v in rounded))
+    exact = _rational_proportion(values / top)
+    if exact is not None:
+        proposals.setdefault(exact)
+    return list(proposals)[:4]
+
+
+def _rational_proportion(ratios: np.ndarray) -> tuple[int, ...] | None:
+    """Integers in the same proportion as `ratios`, if these are rational to nine digits."""
+    fractions = [Fraction(float(r)).limit_denominator(60) for r in ratios]
+    if any(abs(float(f) - r) > 1e-9 for f, r in zip(fractions, ratios, strict=True)):
+        return None
+    common = math.lcm(*(f.denominator for f in fractions))
+    integers = tuple(int(f * common) for f in fractions)
+    return integers if max(map(abs, integers)) <= 10_000 else None

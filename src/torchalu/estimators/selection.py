@@ -1,0 +1,213 @@
+"""Which candidate to believe: the shortest description of the table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from torchalu.estimators.constants import ConstantFit, Fixed, fit_constants, simple_value
+from torchalu.estimators.least_squares import NOISE_FLOOR
+from torchalu.estimators.structures import (
+    Structure,
+    count_nodes,
+    description_nats,
+    family_of,
+)
+from torchalu.estimators.table import CanonicalTable
+from torchalu.export.certificate import RMS_SHARE
+
+FREE_CONSTANT_NODES = 3
+"""What a free real constant adds to the complexity, on top of its own node."""
+
+_ROUNDING = 1e-9
+_MANY_TERMS = 12
+_SKETCHED_ROWS = 5000
+_SKETCH_ROWS = 2000
+_SKETCH_KEPT = 6
+_HOPELESS_NATS = 40.0
+_HOPELESS_NATS_A_ROW = 0.2
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A structure with its constants, and how short it makes the description of the table.
+
+    Args:
+        structure: the discrete part.
+        fixed: for each constant the simple value that it has, or None.
+        fit: the constants.
+        nats: description length: of the structure, of its constants, and of the residuals.
+    """
+
+    structure: Structure
+    fixed: Fixed
+    fit: ConstantFit
+    nats: float
+
+    @property
+    def family(self) -> str:
+        """Name of the family."""
+        return family_of(self.structure)
+
+    @property
+    def complexity(self) -> int:
+        """Nodes of the expression, and a surcharge for each free real constant."""
+        nodes = count_nodes(self.structure)
+        for index, value in enumerate(self.fixed):
+            own = 0 if value == 1 and index < len(self.structure.terms) else 1
+            nodes += own if value is not None and abs(value) == 1 else 2
+            nodes += FREE_CONSTANT_NODES if value is None else 0
+        return nodes
+
+    @property
+    def free_constants(self) -> int:
+        """Number of constants that were fitted."""
+        return sum(value is None for value in self.fixed)
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        """The formula's value on each row."""
+        with np.errstate(all="ignore"):
+            return self.structure.design(X) @ self.fit.values
+
+    def is_exact(self, table: CanonicalTable, tolerance: float) -> bool:
+        """Whether it gives every row of the table to within a relative tolerance."""
+        error = np.abs(self.predict(table.X) - table.y)
+        scale = np.maximum(np.abs(table.y), RMS_SHARE * table.scale)
+        return bool(np.all(error <= tolerance * scale))
+
+
+def make_candidate(
+    structure: Structure,
+    table: CanonicalTable,
+    fixed: Fixed | None = None,
+    hopeless: float = math.inf,
+) -> Candidate | None:
+    """Fits a structure and weighs it; None where it cannot be fitted.
+
+    The description length is that of two-part codes::
+
+        L = -log p(y | formula) + sum_constants max(log(n) / 2, log|c / error| + 1)
+            + nats of the simple values + nats of the structure
+
+    Among formulas that explain the rows equally well the simplest is therefore the shortest; a
+    term more has to earn what it takes to write it down.
+    """
+    fit = fit_constants(structure, table, fixed, hopeless)
+    if fit is None:
+        return None
+    if fixed is None:
+        fixed = (None,) * len(fit.values)
+    nats = fit.nats + description_nats(structure, table.features)
+    nats += sum(
+        _constant_nats(value, fit.values[i], fit.errors[i], table.count)
+        for i, value in enumerate(fixed)
+    )
+    return Candidate(structure, fixed, fit, nats)
+
+
+def _constant_nats(fixed: Fraction | None, value: float, error: float, count: float) -> float:
+    """What it takes to write a constant down."""
+    if fixed is None:
+        digits = abs(value) / max(error, NOISE_FLOOR * abs(value), 1e-300)
+        return max(0.5 * math.log(count + 1), math.log(max(digits, 1e-9)) + 1) + 1
+    if fixed == 1:
+        return 0.0
+    size = math.log(1 + abs(fixed.numerator)) + math.log(fixed.denominator)
+    return size + math.log(2) * (fixed < 0)
+
+
+class Pool:
+    """All candidates so far, each structure once.
+
+    Args:
+        table: the table, held-out rows marked.
+        families: names of the families whose structures are taken; sums with no column, that is
+            constants, are always taken.
+    """
+
+    def __init__(self, table: CanonicalTable, families: Collection[str]) -> None:
+        self.table = table
+        self.families = frozenset(families)
+        self.candidates: dict[tuple[Structure, Fixed], Candidate] = {}
+        self._seen: set[tuple] = set()
+        self._shortest = math.inf
+
+    def add_all(self, structures: Iterable[Structure]) -> None:
+        """Adds structures; of a long table's only those that fit a part of its rows best."""
+        if len(self.table.y) <= _SKETCHED_ROWS:
+            for structure in structures:
+                self.add(structure)
+            return
+        sketch = self.table.thin(_SKETCH_ROWS)
+        rated: dict[Structure, float] = {}
+        for structure in structures:
+            candidate = make_candidate(Structure(structure.terms, True), sketch)
+            if candidate is not None:
+                rated[structure] = candidate.nats
+        for structure in sorted(rated, key=lambda s: (rated[s], s))[:_SKETCH_KEPT]:
+            self.add(structure)
+
+    def add(self, structure: Structure) -> None:
+        """Fits a structure with and without an offset, with free and with simple constants.
+
+        Sums of more than twelve terms get an offset only: without one they are rarely better, and
+        take long.
+        """
+        if structure.terms in self._seen:
+            return
+        self._seen.add(structure.terms)
+        if structure.terms and family_of(structure) not in self.families:
+            return
+        for offset in (False, True):
+            if offset or 0 < len(structure.terms) <= _MANY_TERMS:
+                self._add_variants(Structure(structure.terms, offset))
+
+    def _add_variants(self, structure: Structure) -> None:
+        hopeless = self._shortest + _HOPELESS_NATS + _HOPELESS_NATS_A_ROW * self.table.count
+        free = make_candidate(structure, self.table, hopeless=hopeless)
+        if free is None:
+            self._add_fixed(structure, (Fraction(1),) * len(structure.terms))
+            return
+        self._keep(free)
+        if free.nats > hopeless:
+            return
+        values = [simple_value(v, e) for v, e in zip(free.fit.values, free.fit.errors, strict=True)]
+        if structure.offset:
+            self._add_fixed(structure, (*values[:-1], None))
+        self._add_fixed(structure, tuple(values))
+
+    def _add_fixed(self, structure: Structure, fixed: Fixed) -> None:
+        if structure.offset and len(fixed) == len(structure.terms):
+            return
+        if any(value is not None for value in fixed):
+            candidate = make_candidate(structure, self.table, fixed)
+            if candidate is not None:
+                self._keep(candidate)
+
+    def _keep(self, candidate: Candidate) -> None:
+        self.candidates[candidate.structure, candidate.fixed] = candidate
+        self._shortest = min(self._shortest, candidate.nats)
+
+    def ranked(self) -> list[Candidate]:
+        """All candidates, the shortest description first."""
+        return sorted(self.candidates.values(), key=lambda c: (c.nats, c.complexity, c.structure))
+
+    def best(self) -> Candidate | None:
+        """The candidate with the shortest description."""
+        ranked = self.ranked()
+        return ranked[0] if ranked else None
+
+    def solved(self) -> bool:
+        """Whether the best candidate is exact and so simple that no search could better it.
+
+        Exact to rounding, that is, whatever tolerance the user's data ask for: within a wide one a
+        wrong formula may lie too.
+        """
+        best = self.best()
+        if best is None or not best.is_exact(self.table, min(self.table.tolerance, _ROUNDING)):
+            return False
+        return best.free_constants <= 2 and len(best.structure.terms) <= 3

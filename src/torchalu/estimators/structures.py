@@ -1,0 +1,192 @@
+"""The shapes a formula can take: sums of products of powers of sums of columns.
+
+Every family of formulas is a linear combination of terms that hold no real constant::
+
+    y = c_1 T_1(x) + c_2 T_2(x) + ... + c_0
+    T(x) = prod_f (k_f0 + sum_j k_fj x_j) ** p_f        k integers, p rational
+
+so whatever the discrete part is, the real constants are linear in it and least squares finds them.
+A sum is one term with one factor, a product of powers has factors of one column, a product of sums
+has several factors, a ratio of sums has a factor of power -1, a sum of products has several terms.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+FAMILIES = ("sum", "powers", "product_of_sums", "sum_of_products", "ratio_of_sums")
+"""Names of the families, in the order in which they are tried."""
+
+
+@dataclass(frozen=True, order=True)
+class Factor:
+    """A sum of columns with integer coefficients and an integer constant, raised to a power."""
+
+    coefficients: tuple[tuple[int, int], ...]
+    constant: int = 0
+    power: Fraction = Fraction(1)
+
+    @property
+    def is_column(self) -> bool:
+        """Whether the base is one bare column."""
+        return len(self.coefficients) == 1 and self.constant == 0 and self.coefficients[0][1] == 1
+
+    def base(self, X: np.ndarray) -> np.ndarray:
+        """The sum, before it is raised to the power; one value a row."""
+        total = np.full(len(X), float(self.constant))
+        for column, coefficient in self.coefficients:
+            total = total + coefficient * X[:, column]
+        return total
+
+
+def raise_to(base: np.ndarray, power: Fraction) -> np.ndarray:
+    """`base ** power` with real values: NaN where there is none, infinity for 1/0."""
+    with np.errstate(all="ignore"):
+        if power == 1:
+            return base
+        if power == -1:
+            return 1.0 / base
+        if abs(power) == Fraction(1, 2):
+            root = np.sqrt(base)
+            return root if power > 0 else 1.0 / root
+        if power.denominator == 1:
+            return base ** int(power)
+        return base ** float(power)
+
+
+@dataclass(frozen=True, order=True)
+class Term:
+    """A product of factors, in canonical order; made by `make_term`."""
+
+    factors: tuple[Factor, ...]
+
+    def values(self, X: np.ndarray) -> np.ndarray:
+        """The term on each row; NaN or infinity outside its domain."""
+        product = np.ones(len(X))
+        with np.errstate(all="ignore"):
+            for factor in self.factors:
+                product = product * raise_to(factor.base(X), factor.power)
+        return product
+
+
+@dataclass(frozen=True, order=True)
+class Structure:
+    """The discrete part of a formula: its terms, and whether a constant is added to them."""
+
+    terms: tuple[Term, ...]
+    offset: bool
+
+    def design(self, X: np.ndarray) -> np.ndarray:
+        """The matrix that the real constants multiply: a column a term, ones last if offset."""
+        columns = [term.values(X) for term in self.terms]
+        if self.offset:
+            columns.append(np.ones(len(X)))
+        return np.stack(columns, axis=1)
+
+    @property
+    def columns(self) -> frozenset[int]:
+        """The columns that the formula mentions."""
+        return frozenset(
+            column
+            for term in self.terms
+            for factor in term.factors
+            for column, _ in factor.coefficients
+        )
+
+
+def make_factor(
+    coefficients: Mapping[int, int], constant: int = 0, power: Fraction | int = 1
+) -> Factor | None:
+    """A factor in canonical form, or None where nothing but a number is left.
+
+    The greatest common divisor moves into the scale, and so does a leading minus sign where the
+    power is an integer (with another power the sign decides where the factor is real).
+    """
+    power = Fraction(power)
+    kept = {column: int(value) for column, value in sorted(coefficients.items()) if value}
+    if not kept or power == 0:
+        return None
+    divisor = math.gcd(*kept.values(), constant)
+    if power.denominator == 1 and next(iter(kept.values())) < 0:
+        divisor = -divisor
+    scaled = tuple((column, value // divisor) for column, value in kept.items())
+    return Factor(scaled, constant // divisor, power)
+
+
+def make_term(factors: Iterable[Factor | None]) -> Term | None:
+    """A term in canonical form: equal bases merged, factors sorted; None where nothing is left."""
+    powers: dict[tuple, Fraction] = {}
+    for factor in factors:
+        if factor is not None:
+            key = (factor.coefficients, factor.constant)
+            powers[key] = powers.get(key, Fraction(0)) + factor.power
+    merged = [make_factor(dict(base), constant, p) for (base, constant), p in powers.items()]
+    kept = tuple(sorted(factor for factor in merged if factor is not None))
+    return Term(kept) if kept else None
+
+
+def make_structure(terms: Iterable[Term | None], offset: bool) -> Structure:
+    """A structure in canonical form: terms sorted, repeated ones and empty ones dropped."""
+    return Structure(tuple(sorted({term for term in terms if term is not None})), offset)
+
+
+def monomial(powers: Mapping[int, Fraction | int]) -> Term | None:
+    """The product of powers of columns."""
+    return make_term(make_factor({column: 1}, 0, power) for column, power in powers.items())
+
+
+def family_of(structure: Structure) -> str:
+    """The name of the family that a structure belongs to (see `FAMILIES`)."""
+    factors = [factor for term in structure.terms for factor in term.factors]
+    plain = all(factor.is_column for factor in factors)
+    if all(len(term.factors) == 1 and term.factors[0].power == 1 for term in structure.terms):
+        return "sum"
+    if any(factor.power < 0 and not factor.is_column for factor in factors):
+        return "ratio_of_sums"
+    if len(structure.terms) > 1:
+        return "sum_of_products"
+    return "powers" if plain else "product_of_sums"
+
+
+def count_nodes(structure: Structure) -> int:
+    """Size of the discrete part: columns, integers and operators as nodes of a tree."""
+    return sum(_term_nodes(term) for term in structure.terms) + max(0, len(structure.terms) - 1)
+
+
+def _term_nodes(term: Term) -> int:
+    """Nodes of one term: those of its factors and the products between them."""
+    return sum(_factor_nodes(factor) for factor in term.factors) + len(term.factors) - 1
+
+
+def _factor_nodes(factor: Factor) -> int:
+    """Nodes of one factor: a node a column or integer, one an operator."""
+    summands = len(factor.coefficients) + (factor.constant != 0)
+    multiples = sum(2 for _, k in factor.coefficients if abs(k) != 1)
+    power = 0 if factor.power == 1 else 1 if factor.power == -1 else 2
+    return 2 * summands - 1 + multiples + power
+
+
+def description_nats(structure: Structure, features: int) -> float:
+    """Nats that name the discrete part: a choice of column or of operator a node.
+
+    A column costs the logarithm of the number of columns, an operator that of six (sum,
+    difference, product, quotient, power, end), an integer k that of k and two.
+    """
+    column, operator = math.log(features + 1), math.log(6)
+    total = 0.0
+    for term in structure.terms:
+        for factor in term.factors:
+            mentions = len(factor.coefficients)
+            integers = [abs(k) for _, k in factor.coefficients if abs(k) != 1]
+            integers += [abs(factor.constant)] if factor.constant else []
+            total += mentions * (column + operator)
+            total += sum(math.log(k + 2) + operator for k in integers)
+            if factor.power != 1:
+                p = factor.power
+                total += operator + math.log(abs(p.numerator) * p.denominator)
+    return total

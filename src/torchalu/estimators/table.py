@@ -1,0 +1,128 @@
+"""The table as the estimator sees it: in one order, each distinct row once, with a weight."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class CanonicalTable:
+    """Distinct rows in lexicographic order, with how often each counts, and the rows held out.
+
+    Two tables that hold the same rows in another order, or repeated instead of weighted, become
+    the same canonical table, so whatever is learned from it is the same.
+
+    Args:
+        X: distinct rows of features.
+        y: their target.
+        weight: how many rows each stands for.
+        inner: the rows that constants are learned from while candidates are compared; the others
+            are held out.
+        names: names of the columns.
+        tolerance: relative error up to which a formula counts as exact.
+
+    Shape:
+        X: (rows, features); y, weight, inner: (rows,).
+    """
+
+    X: np.ndarray
+    y: np.ndarray
+    weight: np.ndarray
+    inner: np.ndarray
+    names: tuple[str, ...]
+    tolerance: float
+
+    @cached_property
+    def learn(self) -> CanonicalTable:
+        """The table without the rows that are held out."""
+        rows = self.inner
+        every = np.ones(int(rows.sum()), dtype=bool)
+        return CanonicalTable(
+            self.X[rows], self.y[rows], self.weight[rows], every, self.names, self.tolerance
+        )
+
+    def thin(self, rows: int) -> CanonicalTable:
+        """At most so many rows, evenly spaced in the table's order."""
+        if len(self.y) <= rows:
+            return self
+        kept = np.unique(np.linspace(0, len(self.y) - 1, rows).round().astype(int))
+        every = np.ones(len(kept), dtype=bool)
+        return CanonicalTable(
+            self.X[kept], self.y[kept], self.weight[kept], every, self.names, self.tolerance
+        )
+
+    @property
+    def features(self) -> int:
+        """Number of columns."""
+        return self.X.shape[1]
+
+    @cached_property
+    def count(self) -> float:
+        """Number of rows that the weights stand for."""
+        return float(self.weight.sum())
+
+    @cached_property
+    def views(self) -> tuple[np.ndarray, np.ndarray]:
+        """Weights of the rows if noise has one size, and if it is in proportion to the target.
+
+        In proportion means var = max(y**2, (0.01 rms y)**2).
+        """
+        variance = np.maximum(self.y**2, (0.01 * self.scale) ** 2)
+        return self.weight, self.weight / variance * self.scale**2
+
+    @cached_property
+    def scale(self) -> float:
+        """Root of the weighted mean square of the target."""
+        return float(np.sqrt(np.average(self.y**2, weights=self.weight)))
+
+
+def canonical_table(
+    X: np.ndarray,
+    y: np.ndarray,
+    weight: np.ndarray | None,
+    names: tuple[str, ...],
+    tolerance: float,
+) -> CanonicalTable:
+    """Drops rows of weight zero, merges equal rows, and sorts; nothing is held out yet.
+
+    Whole weights count rows: weight 3 is the same as the row three times. Other weights are
+    relative; they are scaled so that they add up to the number of rows.
+    """
+    weight = np.ones(len(y)) if weight is None else np.asarray(weight, dtype=np.float64)
+    kept = weight > 0
+    X, y, weight = X[kept], y[kept], weight[kept]
+    if np.any(weight != np.round(weight)):
+        weight = weight * (len(weight) / weight.sum())
+    rows = np.column_stack([X, y]) + 0.0
+    distinct, where = np.unique(rows, axis=0, return_inverse=True)
+    merged = np.bincount(where.ravel(), weights=weight, minlength=len(distinct))
+    inner = np.ones(len(distinct), dtype=bool)
+    return CanonicalTable(distinct[:, :-1], distinct[:, -1], merged, inner, names, tolerance)
+
+
+def hold_out(
+    table: CanonicalTable, holdout: str, fraction: float, generator: np.random.Generator
+) -> CanonicalTable:
+    """Marks the rows that are held out: the outermost ones, random ones, or none.
+
+    Outermost is far from the middle: the distance from the median in units of each column's
+    spread. A table of fewer than five distinct rows keeps all of them.
+    """
+    rows = len(table.y)
+    if holdout == "none" or rows < 5:
+        return table
+    if holdout == "outer":
+        middle = np.median(table.X, axis=0)
+        spread = table.X.std(axis=0)
+        spread[spread == 0] = 1.0
+        distance = (((table.X - middle) / spread) ** 2).sum(axis=1)
+        order = np.argsort(distance, kind="stable")
+    else:
+        order = generator.permutation(rows)
+    held = min(max(1, round(fraction * rows)), rows - 4)
+    inner = np.zeros(rows, dtype=bool)
+    inner[order[: rows - held]] = True
+    return CanonicalTable(table.X, table.y, table.weight, inner, table.names, table.tolerance)

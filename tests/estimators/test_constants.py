@@ -1,0 +1,121 @@
+"""Constants: least squares against SciPy, coverage of the intervals, simple values."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from torchalu.estimators.constants import fit_constants, simple_value, simplest_between
+from torchalu.estimators.least_squares import solve, sparse_fits, to_integers
+from torchalu.estimators.structures import make_structure, monomial
+from torchalu.estimators.table import canonical_table
+
+LINE = make_structure([monomial({0: 1})], True)
+PRODUCT = make_structure([monomial({0: 1, 1: 1})], False)
+
+
+def test_line_equals_linregress():
+    generator = np.random.default_rng(0)
+    x = generator.uniform(-2, 2, 40)
+    y = 3 * x + 1 + generator.normal(size=40)
+    fit = fit_constants(LINE, canonical_table(x[:, None], y, None, ("x",), 1e-9))
+    reference = stats.linregress(x, y)
+    assert fit.noise == "constant"
+    assert fit.values == pytest.approx([reference.slope, reference.intercept])
+    assert fit.errors == pytest.approx([reference.stderr, reference.intercept_stderr])
+    half = stats.t.ppf(0.975, 38) * reference.stderr
+    assert fit.interval(0) == pytest.approx((reference.slope - half, reference.slope + half))
+
+
+@pytest.mark.parametrize("noise", ["constant", "proportional"])
+def test_intervals_cover(noise):
+    generator = np.random.default_rng(7)
+    covered, chosen, repeats = 0, 0, 400
+    for _ in range(repeats):
+        X = generator.uniform(0.5, 4, (25, 2))
+        clean = 2.5 * X[:, 0] * X[:, 1]
+        size = 0.01 * clean if noise == "proportional" else 0.1
+        y = clean + size * generator.normal(size=25)
+        fit = fit_constants(PRODUCT, canonical_table(X, y, None, ("a", "b"), 1e-9))
+        low, high = fit.interval(0)
+        covered += low <= 2.5 <= high
+        chosen += fit.noise == noise
+    assert chosen > 0.9 * repeats
+    assert abs(covered / repeats - 0.95) < 4 * np.sqrt(0.95 * 0.05 / repeats)
+
+
+def test_held_out_rows_are_rated_but_not_fitted():
+    X = np.arange(1.0, 11.0)[:, None]
+    y = np.where(X[:, 0] > 8, 100.0, 2 * X[:, 0])
+    table = canonical_table(X, y, None, ("x",), 1e-9)
+    inner = X[:, 0] <= 8
+    split = type(table)(table.X, table.y, table.weight, inner, table.names, table.tolerance)
+    fit = fit_constants(make_structure([monomial({0: 1})], False), split)
+    assert fit.values == pytest.approx([2.0])
+    assert fit.error == pytest.approx(np.sqrt(np.mean([82.0**2, 80.0**2])))
+
+
+def test_weights_count_rows():
+    generator = np.random.default_rng(3)
+    x, weight = generator.uniform(1, 2, (20, 1)), generator.integers(1, 4, 20)
+    y = 2 * x[:, 0] + generator.normal(size=20)
+    weighted = fit_constants(LINE, canonical_table(x, y, weight, ("x",), 1e-9))
+    reference = stats.linregress(x[:, 0].repeat(weight), y.repeat(weight))
+    assert weighted.errors[0] == pytest.approx(reference.stderr)
+
+
+def test_no_fit_where_there_can_be_none():
+    X = np.array([[1.0, -1.0], [2.0, 1.0], [3.0, 2.0]])
+    table = canonical_table(X, np.array([1.0, 2.0, 4.0]), None, ("a", "b"), 1e-9)
+    assert fit_constants(make_structure([monomial({1: Fraction(1, 2)})], False), table) is None
+    terms = [monomial({0: 1}), monomial({1: 1})]
+    assert fit_constants(make_structure(terms, True), table) is None
+
+
+def test_dependent_columns_have_no_solution():
+    design = np.column_stack([np.arange(5.0), 2 * np.arange(5.0)])
+    assert solve(design, np.arange(5.0), np.ones(5)) is None
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "expected"),
+    [
+        (1.0000000000001, 1e-13, 1),
+        (-0.998, 0.001, -1),
+        (1.8, 1e-15, Fraction(9, 5)),
+        (np.pi, 1e-15, None),
+        (3.1416, 2e-3, None),
+        (0.5003, 2e-4, Fraction(1, 2)),
+        (1.01, 1e-3, None),
+        (0.001, 0.5, None),
+    ],
+)
+def test_simple_values(value, error, expected):
+    assert simple_value(value, error) == expected
+
+
+def test_simplest_between_has_the_smallest_denominator():
+    for low, high in [(0.3, 0.35), (2.71, 2.72), (0.9, 1.1), (0.0613, 0.0617)]:
+        found = simplest_between(low, high)
+        assert low <= found <= high
+        for q in range(1, found.denominator):
+            assert np.floor(high * q) < np.ceil(low * q)
+
+
+def test_sparse_fits_find_the_columns():
+    generator = np.random.default_rng(0)
+    for rows, columns in [(300, 12), (40, 60)]:
+        X = generator.normal(size=(rows, columns))
+        y = 4 + 2 * X[:, 3] - X[:, 7] + 0.01 * generator.normal(size=rows)
+        subsets = sparse_fits(X, y, np.ones(rows))
+        match = [s for s in subsets if s.columns == (3, 7)]
+        assert match[0].coefficients == pytest.approx([2, -1], abs=0.02)
+        assert match[0].constant == pytest.approx(4, abs=0.02)
+
+
+def test_integers_in_proportion():
+    assert (1, -1, 0) in to_integers(np.array([37.4, -36.9, 0.4]))
+    assert (1, 2, 0) in to_integers(np.array([0.51, 0.99, 0.02]))
+    assert (3, 10) in to_integers(np.array([0.3, 1.0]))
+    assert to_integers(np.zeros(3)) == []

@@ -1,0 +1,285 @@
+"""The estimator from table to formula."""
+
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import sympy
+from scipy import stats
+from sklearn.base import clone
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+from torchalu.estimators import ArithmeticRegressor
+from torchalu.export import evaluate
+from torchalu.tasks import Needle, load_table
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+from benchmarks.recovery import OPERATIONS, make_table, run_trial
+
+FAST = {"restarts": 4, "steps": 200, "threads": 1, "random_state": 0}
+
+
+def equal(formula, text):
+    return sympy.simplify(formula - sympy.sympify(text)) == 0
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.01])
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_recovery(operation, noise):
+    for seed in (100, 101):
+        X, y = make_table(operation, noise, seed)
+        model = ArithmeticRegressor(**FAST).fit(X, y)
+        assert equal(model.formula_, operation)
+        assert model.certificate_.exact is (noise == 0)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("noise", [0.0, 0.01])
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_recovery_of_twenty(operation, noise):
+    trials = [run_trial(operation, noise, seed) for seed in range(20)]
+    assert sum(trial.recovered for trial in trials) >= 19
+
+
+@pytest.mark.parametrize(
+    "operation",
+    ["9*a/5 + 32", "2.37*a*b", "(a - b)/(a + b) + 3", "(a + b)*(c - d)*u", "a**2 + b**2", "5/2"],
+)
+def test_constants_and_other_forms_without_noise(operation):
+    generator = np.random.default_rng(0)
+    X = pd.DataFrame(generator.uniform(0.5, 4, (300, 5)), columns=list("abcdu"))
+    expression = sympy.sympify(operation)
+    if not expression.free_symbols:
+        expression += sympy.Symbol("a")
+    model = ArithmeticRegressor(**FAST).fit(X, evaluate(expression, X, list(X.columns)))
+    assert model.certificate_.exact
+    outside = generator.uniform(10, 20, (50, 5))
+    expected = evaluate(expression, outside, list(X.columns))
+    np.testing.assert_allclose(
+        model.predict(pd.DataFrame(outside, columns=X.columns)), expected, rtol=1e-9
+    )
+
+
+def test_noisy_constants_lie_in_their_intervals():
+    generator = np.random.default_rng(2)
+    X = generator.uniform(0.5, 4, (300, 4))
+    y = 2.37 * X[:, 0] * X[:, 1] + 11.3 + 0.05 * generator.normal(size=300)
+    model = ArithmeticRegressor(**FAST).fit(X, y)
+    scale, offset = model.constants_["scale"], model.constants_["offset"]
+    assert scale.free
+    assert offset.free
+    assert scale.low < 2.37 < scale.high
+    assert offset.low < 11.3 < offset.high
+    reference = stats.linregress(X[:, 0] * X[:, 1], y)
+    assert scale.value == pytest.approx(reference.slope)
+    assert scale.high - scale.value == pytest.approx(
+        stats.t.ppf(0.975, 298) * reference.stderr, rel=1e-6
+    )
+
+
+@pytest.mark.parametrize("holdout", ["outer", "random", "none"])
+def test_kepler(holdout):
+    table = load_table("kepler")
+    planets = table.filter(pl.col("kind") == "planet").head(5)
+    model = ArithmeticRegressor(holdout=holdout, random_state=0, threads=1)
+    model.fit(planets.select("a"), planets["period"].to_numpy())
+    assert model.formula_ == sympy.sympify("a**(3/2)")
+    assert list(model.feature_names_in_) == ["a"]
+    far = table.filter(pl.col("a") > 9)
+    np.testing.assert_allclose(model.predict(far.select("a")), far["period"], rtol=2e-3)
+
+
+def test_boyle():
+    table = load_table("boyle")
+    model = ArithmeticRegressor(**FAST).fit(table.select("volume"), table["pressure"].to_numpy())
+    volume = sympy.Symbol("volume")
+    constant = model.constants_["scale"]
+    assert sympy.simplify(model.formula_ * volume).is_number
+    product = table["volume"].to_numpy() * table["pressure"].to_numpy()
+    assert constant.low < np.mean(product) < constant.high
+    assert model.certificate_.exact is False
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.002])
+def test_needle_among_thirty(noise):
+    needle = Needle(columns=30, width=8, shared=4)
+    table = needle.sample(1500, 1.0, 2.0, noise=noise)
+    model = ArithmeticRegressor(**FAST).fit(table.X, table.y)
+    outside = needle.sample(200, -6.0, -2.0)
+    np.testing.assert_allclose(model.predict(outside.X), outside.y, rtol=1e-12)
+
+
+def test_a_long_table():
+    needle = Needle(columns=12, width=5, shared=2)
+    table = needle.sample(6000, 1.0, 2.0, noise=0.01)
+    model = ArithmeticRegressor(**FAST).fit(table.X, table.y)
+    outside = needle.sample(200, 2.0, 6.0)
+    np.testing.assert_allclose(model.predict(outside.X), outside.y, rtol=1e-12)
+
+
+@pytest.mark.parametrize("rows", [2, 5, 60])
+@pytest.mark.parametrize("exponent", [5, 90])
+def test_extreme_magnitudes_are_no_errors(rows, exponent):
+    generator = np.random.default_rng(rows)
+    X = 10.0 ** generator.uniform(-exponent, exponent, (rows, 3))
+    y = 10.0 ** generator.uniform(-exponent, exponent, rows)
+    model = ArithmeticRegressor(**FAST).fit(X, y)
+    assert np.all(np.isfinite(model.predict(X)))
+    product = ArithmeticRegressor(**FAST).fit(X, np.sqrt(X[:, 0]) * np.sqrt(X[:, 1]))
+    if rows == 60:
+        assert equal(product.formula_, "sqrt(x0)*sqrt(x1)")
+
+
+def test_says_so_when_nothing_exact_explains_the_data():
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(200, 3))
+    y = np.sin(3 * X[:, 0]) + X @ [2.0, -1.0, 0.0] + 0.3 * generator.normal(size=200)
+    model = ArithmeticRegressor(**FAST).fit(X, y)
+    assert model.certificate_.exact is False
+    assert model.certificate_.rows == 200
+    assert model.score(X, y) > 0.5
+
+
+def test_pure_noise_gets_a_short_formula():
+    generator = np.random.default_rng(0)
+    X, y = generator.uniform(1, 2, (200, 5)), generator.normal(size=200)
+    model = ArithmeticRegressor(**FAST).fit(X, y)
+    assert model.candidates_.complexity[0] <= 5
+    assert not model.candidates_.exact.any()
+
+
+def test_candidates_are_ranked():
+    X, y = make_table("a*b", 0.01, 0)
+    frame = ArithmeticRegressor(**FAST).fit(X, y).candidates_
+    assert equal(frame.formula[0], "a*b")
+    assert frame.description.is_monotonic_increasing
+    assert frame.formula.map(str).is_unique
+    assert {"formula", "family", "error", "complexity", "exact"} <= set(frame.columns)
+
+
+def test_neither_order_nor_repeats_matter():
+    X, y = make_table("a/b", 0.01, 5)
+    weight = np.random.default_rng(0).integers(0, 3, len(y))
+    order = np.random.default_rng(1).permutation(len(y))
+    weighted = ArithmeticRegressor(**FAST).fit(X, y, sample_weight=weight)
+    shuffled = ArithmeticRegressor(**FAST).fit(X.iloc[order], y[order], weight[order])
+    repeated = ArithmeticRegressor(**FAST).fit(X.loc[X.index.repeat(weight)], y.repeat(weight))
+    assert weighted.candidates_.equals(shuffled.candidates_)
+    assert weighted.candidates_.equals(repeated.candidates_)
+    assert weighted.certificate_.rows == (weight > 0).sum()
+    assert repeated.certificate_.rows == weight.sum()
+
+
+def test_weights_decide_which_rows_are_explained():
+    X, _ = make_table("a*b", 0.0, 0)
+    product, total = (X.a * X.b).to_numpy(), (X.a + X.b).to_numpy()
+    first = np.arange(len(X)) % 2 == 0
+    y = np.where(first, product, total)
+    model = ArithmeticRegressor(**FAST)
+    assert equal(model.fit(X, y, sample_weight=first).formula_, "a*b")
+    assert equal(model.fit(X, y, sample_weight=~first).formula_, "a + b")
+
+
+def test_clone_pipeline_and_cross_validation():
+    X, y = make_table("a*b", 0.0, 1)
+    model = clone(ArithmeticRegressor(families=["powers"], **FAST))
+    assert model.get_params()["families"] == ["powers"]
+    pipeline = make_pipeline(FunctionTransformer(np.abs), model)
+    assert pipeline.fit(X, y).score(X, y) == pytest.approx(1)
+    assert cross_val_score(model, X, y, cv=3) == pytest.approx([1, 1, 1])
+
+
+def test_pickling_keeps_the_formula():
+    X, y = make_table("a/b", 0.0, 1)
+    model = ArithmeticRegressor(**FAST).fit(X, y)
+    twin = pickle.loads(pickle.dumps(model))
+    assert twin.formula_ == model.formula_
+    assert twin.certificate_ == model.certificate_
+    np.testing.assert_array_equal(twin.predict(X), model.predict(X))
+
+
+def test_a_seed_repeats_the_fit():
+    X, y = make_table("a/b", 0.01, 1)
+    first, second = (ArithmeticRegressor(**FAST).fit(X, y) for _ in range(2))
+    assert first.candidates_.equals(second.candidates_)
+
+
+def test_families_restrict_the_answer():
+    X, y = make_table("a*b + c*d", 0.0, 0)
+    model = ArithmeticRegressor(families=["sum", "powers"], **FAST).fit(X, y)
+    assert set(model.candidates_.family) <= {"sum", "powers"}
+    assert model.certificate_.exact is False
+
+
+def test_float32_tables_have_a_tolerance_of_their_own():
+    X, y = make_table("a*b", 0.0, 0)
+    single = X.to_numpy(np.float32)
+    model = ArithmeticRegressor(**FAST).fit(single, single[:, 0] * single[:, 1])
+    assert model.certificate_.exact
+    assert model.certificate_.tolerance == 1e-5
+    assert ArithmeticRegressor(tolerance=1e-12, **FAST).fit(X, y).certificate_.tolerance == 1e-12
+
+
+def test_a_wide_tolerance_does_not_end_the_search_early():
+    X, y = make_table("a*b/c**2", 0.01, 0)
+    model = ArithmeticRegressor(tolerance=0.5, **FAST).fit(X, y)
+    assert equal(model.formula_, "a*b/c**2")
+    assert model.certificate_.exact
+
+
+def test_prediction_is_the_formula():
+    X, y = make_table("1/(a + b)", 0.01, 3)
+    model = ArithmeticRegressor(**FAST).fit(X, y)
+    function = sympy.lambdify(list(X.columns), model.formula_)
+    np.testing.assert_allclose(model.predict(X), function(*X.to_numpy().T), rtol=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"holdout": "inner"}, "holdout is 'inner'; allowed: outer, random, none"),
+        ({"restarts": -1}, "restarts is -1; allowed: 0 or more"),
+        ({"steps": 0}, "steps is 0; allowed: 1 or more"),
+        ({"tolerance": -1.0}, "tolerance is -1.0"),
+        ({"families": ["sums"]}, "families is .*allowed: some of sum, powers"),
+        ({"families": "sum"}, "families is 'sum'"),
+    ],
+)
+def test_wrong_arguments(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        ArithmeticRegressor(**arguments).fit(np.arange(6.0).reshape(3, 2) ** 2, np.arange(3.0))
+
+
+GOOD = np.array([[1.0, 2.0], [2.0, 5.0], [3.0, 1.0], [4.0, 4.0]])
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "message"),
+    [
+        (GOOD[:1], [1.0], "1 row"),
+        (GOOD, [3.0] * 4, "target that varies"),
+        (np.where(GOOD == 5, np.nan, GOOD), range(4), "NaN"),
+        (np.where(GOOD == 5, np.inf, GOOD), range(4), "inf"),
+        (np.where(GOOD == 5, 1e300, GOOD), range(4), "1e\\+300"),
+        (GOOD[:, [0, 0]], range(4), "same values"),
+        (np.zeros((4, 10_000)) + np.arange(4)[:, None], range(4), "10000 feature columns"),
+        ([["a", "b"]] * 4, range(4), "could not convert|strings"),
+    ],
+)
+def test_tables_that_nothing_can_be_learned_from(X, y, message):
+    with pytest.raises(ValueError, match=message):
+        ArithmeticRegressor(**FAST).fit(X, np.array(y, dtype=float))
+
+
+def test_a_missing_package_names_the_extra():
+    code = "import sys; sys.modules['sklearn'] = None; import torchalu.estimators"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "pip install 'torchalu[estimators]'" in done.stderr

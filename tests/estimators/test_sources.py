@@ -1,0 +1,131 @@
+"""Every source of structures finds what it is for, on its own."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from torchalu.estimators.closed_form import (
+    library_structures,
+    linear_structures,
+    multilinear_structures,
+    power_structures,
+    quadratic_structures,
+    ratio_structures,
+    split_structures,
+    transformed_structures,
+)
+from torchalu.estimators.native import native_structures
+from torchalu.estimators.polish import polish
+from torchalu.estimators.structures import FAMILIES, make_factor, make_term, monomial
+from torchalu.estimators.table import canonical_table
+
+
+def product_of(*sums, power=1):
+    return make_term([make_factor(dict.fromkeys(columns, 1), 0, power) for columns in sums])
+
+
+def table_of(terms, *, columns=6, rows=300, noise=0.0, low=0.5, high=4.0, seed=0):
+    generator = np.random.default_rng(seed)
+    X = generator.uniform(low, high, (rows, columns))
+    y = sum(term.values(X) for term in terms)
+    y = y * (1 + noise * generator.normal(size=rows))
+    return canonical_table(X, y, None, tuple(f"x{j}" for j in range(columns)), 1e-9)
+
+
+def finds(structures, terms):
+    return any(structure.terms == tuple(sorted(terms)) for structure in structures)
+
+
+RATIO = make_term([make_factor({0: 1, 1: -1}), make_factor({2: 1, 3: 1}, 0, -1)])
+CASES = [
+    (linear_structures, [make_term([make_factor({0: 1, 1: 1, 4: -1})])]),
+    (linear_structures, [monomial({1: 1}), monomial({3: 1})]),
+    (transformed_structures, [product_of([0, 1], power=-1)]),
+    (transformed_structures, [product_of([0, 1, 2], power=Fraction(1, 2))]),
+    (power_structures, [monomial({0: 1, 1: 1, 2: -2})]),
+    (power_structures, [monomial({0: Fraction(1, 3), 1: Fraction(-1, 2)})]),
+    (quadratic_structures, [monomial({0: 1, 1: 1}), monomial({2: 1, 3: 1})]),
+    (quadratic_structures, [product_of([0, 1], [1, 2])]),
+    (ratio_structures, [RATIO]),
+    (library_structures, [monomial({0: 1, 1: -1}), monomial({2: Fraction(1, 2)})]),
+    (library_structures, [monomial({0: 1}), monomial({1: 2}), monomial({2: -1, 3: 1})]),
+]
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.01])
+@pytest.mark.parametrize(("source", "terms"), CASES)
+def test_closed_forms(source, terms, noise):
+    assert finds(source(table_of(terms, noise=noise)), terms)
+
+
+def test_powers_of_columns_of_both_signs():
+    term = monomial({0: 1, 1: -1, 2: 2})
+    assert finds(power_structures(table_of([term], low=-3.0, high=3.0)), [term])
+
+
+def test_multilinear_finds_a_product_among_many_columns():
+    terms = [product_of(range(10), range(6, 16))]
+    table = table_of(terms, columns=40, rows=800, low=1.0, high=2.0)
+    assert finds(multilinear_structures(table, np.random.default_rng(0), 3), terms)
+
+
+def test_multilinear_finds_a_product_of_three():
+    true = make_term([make_factor({0: 1, 1: 1}), make_factor({2: 1, 3: -1}), make_factor({4: 1})])
+    table = table_of([true], noise=0.01)
+    assert finds(multilinear_structures(table, np.random.default_rng(0), 5), [true])
+
+
+def test_split_finds_the_two_sums_in_a_square():
+    terms = [product_of(range(8), range(4, 12))]
+    table = table_of(terms, columns=20, rows=4000, noise=0.003, low=1.0, high=2.0)
+    square = {j: 1 + (4 <= j < 8) for j in range(12)}
+    start = make_term([make_factor(square, 0, 2)])
+    structures = split_structures(start, table, table.weight, np.random.default_rng(0))
+    assert finds(structures, terms)
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.01])
+def test_polish_repairs_a_damaged_term(noise):
+    true = make_term([make_factor({0: 1, 1: 1, 2: 1}), make_factor({3: 1, 4: -1}, 0, -1)])
+    damaged = make_term([make_factor({0: 1, 2: 1, 5: 1}), make_factor({3: 1, 4: -1}, 0, -1)])
+    table = table_of([true], noise=noise)
+    *_, last = polish(damaged, table, table.views[1])
+    assert last.terms == (true,)
+
+
+def test_polish_stays_at_the_truth():
+    true = product_of([0, 1], [2, 3])
+    table = table_of([true], noise=0.01)
+    assert list(polish(true, table, table.views[1])) == []
+
+
+NATIVE = [
+    ("sum", [make_term([make_factor({0: 1, 1: 1, 2: -1})])]),
+    ("powers", [monomial({0: 1, 1: 1, 2: -2})]),
+    ("product_of_sums", [product_of([0, 1], [2, 3])]),
+    ("sum_of_products", [monomial({0: 1, 1: 1}), monomial({2: 1, 3: 1})]),
+    ("ratio_of_sums", [product_of([0, 1], power=-1)]),
+]
+
+
+@pytest.mark.parametrize(("family", "terms"), NATIVE)
+def test_native_restarts(family, terms):
+    table = table_of(terms, columns=5, noise=0.01)
+    found = native_structures(table, [family], 32, None, seed=0, threads=1)
+    assert finds(found, terms)
+
+
+def test_native_restarts_do_not_depend_on_threads():
+    table = table_of([product_of([0, 1], [2, 3])])
+    one, two = (
+        list(native_structures(table, FAMILIES, 4, 50, seed=1, threads=threads))
+        for threads in (1, 2)
+    )
+    assert one == two
+    assert one
+
+
+def test_no_restarts_no_structures():
+    table = table_of([monomial({0: 1})])
+    assert list(native_structures(table, FAMILIES, 0, None, seed=0, threads=1)) == []

@@ -1,0 +1,93 @@
+"""Structures: their values, their canonical form, their expressions."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import sympy
+
+from torchalu.estimators.constants import ConstantFit
+from torchalu.estimators.formula import to_expression
+from torchalu.estimators.selection import Candidate
+from torchalu.estimators.structures import (
+    count_nodes,
+    description_nats,
+    family_of,
+    make_factor,
+    make_structure,
+    make_term,
+    monomial,
+)
+
+HALF = Fraction(1, 2)
+X = np.array([[1.5, 2.0, -3.0], [4.0, 0.5, 7.0]])
+A, B, C = X.T
+
+
+@pytest.mark.parametrize(
+    ("term", "expected"),
+    [
+        (make_term([make_factor({0: 1, 1: -1}), make_factor({2: 2}, 1)]), (A - B) * (2 * C + 1)),
+        (monomial({0: HALF, 1: -2}), np.sqrt(A) / B**2),
+        (make_term([make_factor({0: 1, 1: 1}, 0, -HALF)]), 1 / np.sqrt(A + B)),
+        (monomial({0: Fraction(2, 3), 2: 3}), np.cbrt(A) ** 2 * C**3),
+    ],
+)
+def test_values(term, expected):
+    np.testing.assert_allclose(term.values(X), expected, rtol=1e-14)
+
+
+def test_outside_its_domain_a_term_is_not_finite():
+    assert np.isnan(monomial({2: HALF}).values(X)[0])
+    assert np.isinf(monomial({0: -1}).values(np.zeros((1, 3))))[0]
+
+
+def test_canonical_form():
+    assert make_factor({0: 2, 1: -4}, 6) == make_factor({0: -1, 1: 2}, -3)
+    assert make_factor({0: -1}, 0, HALF) != make_factor({0: 1}, 0, HALF)
+    assert make_factor({0: 0}, 5) is None
+    assert monomial({0: 1, 1: 0}) == monomial({0: 1})
+    twice = make_term([make_factor({0: 1}), make_factor({0: 1})])
+    assert twice == monomial({0: 2})
+    assert make_term([make_factor({0: 1}), make_factor({0: 1}, 0, -1)]) is None
+    assert make_structure([monomial({1: 1}), None, monomial({0: 1})], False) == make_structure(
+        [monomial({0: 1}), monomial({1: 1}), monomial({1: 1})], False
+    )
+
+
+@pytest.mark.parametrize(
+    ("terms", "family"),
+    [
+        ([], "sum"),
+        ([monomial({0: 1}), monomial({1: 1})], "sum"),
+        ([make_term([make_factor({0: 1, 1: -1})])], "sum"),
+        ([monomial({0: HALF, 1: -1})], "powers"),
+        ([make_term([make_factor({0: 1, 1: 1}), make_factor({2: 1})])], "product_of_sums"),
+        ([monomial({0: 1, 1: 1}), monomial({2: 1})], "sum_of_products"),
+        ([make_term([make_factor({0: 1, 1: 1}, 0, -1)])], "ratio_of_sums"),
+    ],
+)
+def test_family(terms, family):
+    assert family_of(make_structure(terms, False)) == family
+
+
+def test_a_longer_formula_costs_more():
+    short = make_structure([monomial({0: 1, 1: 1})], False)
+    long = make_structure([monomial({0: 1, 1: 1}), monomial({2: 2})], False)
+    assert count_nodes(short) == 3
+    assert count_nodes(short) < count_nodes(long)
+    assert description_nats(short, 3) < description_nats(long, 3) < description_nats(long, 30)
+
+
+def test_expression_equals_the_structure():
+    terms = [
+        monomial({0: HALF, 1: -1}),
+        make_term([make_factor({0: 1, 2: -2}, 3), make_factor({1: 1, 2: 1}, 0, 2)]),
+    ]
+    structure = make_structure(terms, True)
+    fit = ConstantFit(np.array([1.0, 0.37, -2.5]), np.zeros(3), "constant", 5.0, 0.0, 0.0)
+    candidate = Candidate(structure, (Fraction(1), None, Fraction(-5, 2)), fit, 0.0)
+    expression = to_expression(candidate, ["a", "b", "c"])
+    function = sympy.lambdify(sympy.symbols("a b c"), expression)
+    np.testing.assert_allclose(function(A, B, C), candidate.predict(X), rtol=1e-13)
+    assert expression.coeff(sympy.Float(0.37)) == 0 or "0.37" in str(expression)
