@@ -1,0 +1,1 @@
+"""Speed and memory, always beside a baseline or a floor measured in the same run."""

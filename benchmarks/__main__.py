@@ -1,0 +1,89 @@
+"""Run every benchmark: print the table, write benchmarks/latest.json.
+
+python -m benchmarks [NAME ...]      names: trainer, nmu_operator, needle
+"""
+
+import importlib
+import json
+import os
+import platform
+import sys
+from pathlib import Path
+
+import torch
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.row import Row
+from torchalu.engine import instruction_set
+
+NAMES = ("trainer", "nmu_operator", "needle")
+
+
+def machine() -> dict[str, str | int]:
+    """What the figures were taken on."""
+    cpuinfo = Path("/proc/cpuinfo")
+    lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
+    model = next((line.split(":", 1)[1].strip() for line in lines if "model name" in line), "")
+    return {
+        "processor": model or platform.processor() or platform.machine(),
+        "cores": os.cpu_count() or 0,
+        "instruction_set": instruction_set(),
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+    }
+
+
+def number(value: float | None) -> str:
+    """Three digits, or a dash."""
+    return "-" if value is None else f"{value:.3g}"
+
+
+def show(rows: list[Row]) -> None:
+    """The table on standard output."""
+    table = Table(title=f"{machine()['processor']}, {instruction_set()}")
+    for title in ("benchmark", "unit", "ours", "baseline", "floor", "ratio", "target"):
+        table.add_column(title, justify="left" if title == "benchmark" else "right")
+    for row in rows:
+        table.add_row(
+            f"{row.name}\n  [dim]against {row.baseline_name}[/dim]",
+            row.unit,
+            number(row.ours),
+            number(row.baseline),
+            number(row.floor),
+            number(row.ratio),
+            row.target,
+        )
+    Console().print(table)
+
+
+def main(names: list[str]) -> None:
+    """Run the named benchmarks, or all."""
+    unknown = set(names) - set(NAMES)
+    if unknown:
+        sys.exit(f"no benchmark named {', '.join(sorted(unknown))}; choose from {', '.join(NAMES)}")
+    rows = [
+        row
+        for name in names or NAMES
+        for row in importlib.import_module(f"benchmarks.{name}").benchmark()
+    ]
+    show(rows)
+    results = [
+        {
+            "name": row.name,
+            "unit": row.unit,
+            "ours": row.ours,
+            "baseline": row.baseline,
+            "baseline_name": row.baseline_name,
+            "floor": row.floor,
+            "ratio": row.ratio,
+            "target": row.target,
+        }
+        for row in rows
+    ]
+    document = {"command": "make bench", "machine": machine(), "results": results}
+    Path(__file__).with_name("latest.json").write_text(json.dumps(document, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
