@@ -189,3 +189,20 @@ def test_module_of_a_replica_computes_what_was_trained():
     assert torch.equal(module[0].weight, result.parameters["0.weight"][1])
     with pytest.raises(IndexError, match="replica is 2"):
         result.module(2)
+
+
+def test_other_python_threads_run_meanwhile():
+    ticks, done = [], threading.Event()
+
+    def tick():
+        while not done.wait(0.005):
+            ticks.append(None)
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    ticks_before = len(ticks)
+    train(stack(), TASK, threads=1, steps=100_000, evaluate_every=100_000)
+    ticked = len(ticks) - ticks_before
+    done.set()
+    thread.join()
+    assert ticked > 5  # a thread that held the lock would leave none
