@@ -249,50 +249,33 @@ template <class T> inline void sincos(vec<T> x, vec<T> &sine, vec<T> &cosine) {
   cosine = select<T>(((q + 1) & 2) != 0, -b, b);
 }
 
-// The sums of neighboring lanes: first those of a, then those of b.
-template <class T> inline vec<T> add_neighbors(vec<T> a, vec<T> b) {
-  constexpr int n = kLanes<T>;
+// The numbers 0 .. N - 1 as a parameter pack.
+template <int... L> struct Sequence {};
+template <int N, int... L> struct sequence_of : sequence_of<N - 1, N - 1, L...> {};
+template <int... L> struct sequence_of<0, L...> { using type = Sequence<L...>; };
+template <class T> using lane_sequence = typename sequence_of<kLanes<T>>::type;
+
+// Lanes of a (numbered from 0) and of b (from kLanes) in the order given.
+template <class T, int... Lane> inline vec<T> shuffle(vec<T> a, vec<T> b) {
 #if defined(__clang__) || __GNUC__ >= 12
-  if constexpr (n == 2) {
-    return __builtin_shufflevector(a, b, 0, 2) + __builtin_shufflevector(a, b, 1, 3);
-  } else if constexpr (n == 4) {
-    return __builtin_shufflevector(a, b, 0, 2, 4, 6) + __builtin_shufflevector(a, b, 1, 3, 5, 7);
-  } else if constexpr (n == 8) {
-    return __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14) +
-           __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15);
-  } else {
-    return __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28,
-                                   30) +
-           __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29,
-                                   31);
-  }
+  return __builtin_shufflevector(a, b, Lane...);
 #else
-  bits<T> even;
-  for (int l = 0; l < n; ++l) even[l] = 2 * l;
-  return __builtin_shuffle(a, b, even) + __builtin_shuffle(a, b, even + 1);
+  return __builtin_shuffle(a, b, bits<T>{Lane...});
 #endif
 }
 
 // Lanes of a and b in turns, from the first half of both and from the second.
-template <class T> inline void interleave(vec<T> a, vec<T> b, vec<T> &low, vec<T> &high) {
+template <class T, int... L> inline void interleave(vec<T> a, vec<T> b, vec<T> &low, vec<T> &high, Sequence<L...>) {
   constexpr int n = kLanes<T>;
-#if defined(__clang__) || __GNUC__ >= 12
-  if constexpr (n == 2) {
-    low = __builtin_shufflevector(a, b, 0, 2), high = __builtin_shufflevector(a, b, 1, 3);
-  } else if constexpr (n == 4) {
-    low = __builtin_shufflevector(a, b, 0, 4, 1, 5), high = __builtin_shufflevector(a, b, 2, 6, 3, 7);
-  } else if constexpr (n == 8) {
-    low = __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
-    high = __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
-  } else {
-    low = __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
-    high = __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
-  }
-#else
-  bits<T> first;
-  for (int l = 0; l < n; ++l) first[l] = l / 2 + (l % 2 ? n : 0);
-  low = __builtin_shuffle(a, b, first), high = __builtin_shuffle(a, b, first + n / 2);
-#endif
+  low = shuffle<T, (L / 2 + (L % 2 ? n : 0))...>(a, b);
+  high = shuffle<T, (L / 2 + n / 2 + (L % 2 ? n : 0))...>(a, b);
+}
+
+// In groups of H lanes: each group of a at an even place plus its neighbor, each group of b at an
+// odd place plus its neighbor.
+template <class T, int H, int... L> inline vec<T> fold(vec<T> a, vec<T> b, Sequence<L...>) {
+  constexpr int n = kLanes<T>;
+  return shuffle<T, (L / H % 2 ? n + L : L)...>(a, b) + shuffle<T, (L / H % 2 ? n + L - H : L + H)...>(a, b);
 }
 
 // Transposes a square of kLanes vectors: after each round, what stood half a square apart stands
@@ -301,24 +284,35 @@ template <class T> inline void transpose(vec<T> (&v)[kLanes<T>]) {
   constexpr int n = kLanes<T>;
   vec<T> next[n];
   for (int round = 1; round < n; round *= 2) {
-    for (int i = 0; i < n / 2; ++i) interleave<T>(v[i], v[i + n / 2], next[2 * i], next[2 * i + 1]);
+    for (int i = 0; i < n / 2; ++i) interleave<T>(v[i], v[i + n / 2], next[2 * i], next[2 * i + 1], lane_sequence<T>{});
     for (int i = 0; i < n; ++i) v[i] = next[i];
   }
 }
 
-// One vector whose lane l is the sum over the lanes of v[l].
-template <class T, int Count = kLanes<T>> inline vec<T> sum_each(vec<T> *v) {
-  if constexpr (Count > 1) {
-    for (int i = 0; i < Count / 2; ++i) v[i] = add_neighbors<T>(v[2 * i], v[2 * i + 1]);
-    return sum_each<T, Count / 2>(v);
-  } else {
+// k with its lowest log2(n) bits in reverse order.
+constexpr int reversed_bits(int k, int n) { return n == 1 ? 0 : (k % 2) * (n / 2) + reversed_bits(k / 2, n / 2); }
+
+// Folds Count vectors into one by halves of lanes; vector k ends in lane reversed_bits(k).
+template <class T, int Count = kLanes<T>> inline vec<T> fold_all(const vec<T> *v) {
+  if constexpr (Count == 1) {
     return v[0];
+  } else {
+    vec<T> next[Count / 2];
+    for (int i = 0; i < Count / 2; ++i) next[i] = fold<T, Count / 2>(v[2 * i], v[2 * i + 1], lane_sequence<T>{});
+    return fold_all<T, Count / 2>(next);
   }
 }
 
-template <class T> inline T sum(vec<T> v) {
-  for (int n = kLanes<T>; n > 1; n /= 2) v = add_neighbors<T>(v, v);
-  return v[0];
+// One vector whose lane l is the sum over the lanes of v[l].
+template <class T> inline vec<T> sum_each(const vec<T> *v) {
+  vec<T> ordered[kLanes<T>];
+  for (int k = 0; k < kLanes<T>; ++k) ordered[reversed_bits(k, kLanes<T>)] = v[k];
+  return fold_all<T>(ordered);
+}
+
+template <class T, int H = kLanes<T> / 2> inline T sum(vec<T> v) {
+  if constexpr (H == 0) return v[0];
+  else return sum<T, H / 2>(fold<T, H>(v, v, lane_sequence<T>{}));
 }
 
 }  // namespace torchalu::TORCHALU_ISA

@@ -32,7 +32,7 @@ class Fit:
     """Columns to explain it with; all the others by default."""
 
     restarts: Annotated[int | None, tyro.conf.arg(metavar="N")] = None
-    """How often each kind of formula is tried from another start."""
+    """How often each kind of formula is tried from another start; 64 by default."""
 
     seed: Annotated[int, tyro.conf.arg(metavar="N")] = 0
     """Makes the result repeatable."""

@@ -119,6 +119,8 @@ def train(
         [[1.0, -1.0]]
     """
     network = read_stack(stack)
+    if not 0 <= seed < 2**63:
+        raise ValueError(f"seed is {seed}; give a whole number from 0 to 2**63 - 1")
     _check_counts(steps, batch_size, evaluate_every, stop_patience, dtype)
     ids = _replica_ids(replicas)
     given = locals()
@@ -156,7 +158,7 @@ def train(
                 stop_below=-np.inf if stop_below is None else stop_below,
                 stop_patience=stop_patience,
                 state=(*vars(state).values(), counts, records),
-                threads=threads or len(os.sched_getaffinity(0)),
+                threads=threads or _cores(),
                 poll=poll,
                 **_native_task(task, validation, network, seed, ids, dtype, batch_size),
             )
@@ -296,6 +298,13 @@ def _per_replica(name: str, value: float | Sequence[float], replicas: int) -> np
     if np.any(np.isnan(array)) or np.any(array < 0):
         raise ValueError(f"{name} is {value!r}; give numbers that are not negative")
     return np.broadcast_to(array, replicas).copy()
+
+
+def _cores() -> int:
+    """Cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def _check_counts(
