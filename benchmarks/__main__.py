@@ -46,7 +46,7 @@ def show(rows: list[Row]) -> None:
         table.add_column(title, justify="left" if title == "benchmark" else "right")
     for row in rows:
         table.add_row(
-            f"{row.name}\n  [dim]against {row.baseline_name}[/dim]",
+            row.name + (f"\n  [dim]against {row.baseline_name}[/dim]" if row.baseline_name else ""),
             row.unit,
             number(row.ours),
             number(row.baseline),

@@ -39,7 +39,7 @@ def benchmark() -> list[Row]:
             unit="s",
             ours=fit(Needle(seed=0).sample(rows, 1.0, 2.0, noise=noise, seed=0)),
             baseline=None if noise else baseline,
-            baseline_name=f"quadratic least squares, {QUADRATIC_ROWS:,} rows",
+            baseline_name="" if noise else f"quadratic least squares, {QUADRATIC_ROWS:,} rows",
             floor=None,
             target="<= 30 s",
         )

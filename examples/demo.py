@@ -27,6 +27,7 @@ from torchalu.report import (
     fit_mlp,
     plot_fit,
     print_fit,
+    readable,
     write_formula,
 )
 from torchalu.tasks import Needle, Table, load_table
@@ -154,13 +155,33 @@ def _outside_grid(checks: Mapping[str, tuple[Certificate, Certificate]], toleran
 def write(result: Result, folder: Path, name: str) -> None:
     """The picture, and the formula in each form."""
     picture = FitPicture(
-        result.table, result.predict, str(result.model.formula_), result.baseline,
+        result.table, result.predict, readable(result.model.formula_), result.baseline,
         result.outside, result.title,
     )  # fmt: skip
     plot_fit(picture, folder / f"{name}.png")
     for extension in FORMULA_EXTENSIONS:
         path = folder / f"{name}{extension}"
         write_formula(result.model.formula_, result.table.feature_names, path, name=name)
+
+
+def summary(result: Result, name: str) -> list[dict[str, str | int | float]]:
+    """A row for the rows learned from, and one for each table outside the range."""
+    inside = result.model.certificate_
+    parts = [("learned from", inside, None)]
+    parts += [(where, *pair) for where, pair in result.checks().items()]
+    return [
+        {
+            "example": name,
+            "where": where,
+            "rows": formula.rows,
+            "max_rel_error": formula.max_rel_error,
+            "max_rel_error_mlp": float("nan") if plain is None else plain.max_rel_error,
+            "tolerance": result.tolerance,
+            "exact": formula.exact,
+            "formula": str(result.model.formula_),
+        }
+        for where, formula, plain in parts
+    ]
 
 
 def show_boyle_rows(console: Console, result: Result) -> None:
@@ -194,6 +215,7 @@ def main() -> int:
         console=Console(stderr=True), transient=True, disable=arguments.quiet,
     )  # fmt: skip
     held = True
+    summaries = []
     start = time.perf_counter()
     with progress:
         bar = progress.add_task("", total=len(jobs))
@@ -208,7 +230,9 @@ def main() -> int:
                 if name == "boyle":
                     show_boyle_rows(console, result)
             write(result, arguments.output, name)
+            summaries += summary(result, name)
             progress.advance(bar)
+    pl.DataFrame(summaries).write_csv(arguments.output / "summary.csv")
     if not arguments.quiet:
         console.print(f"{time.perf_counter() - start:.1f} s in all; see {arguments.output}/")
     return 0 if held else 1

@@ -1,5 +1,8 @@
 """The operator and the loop against the written-out product."""
 
+import subprocess
+import sys
+
 import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -176,3 +179,20 @@ def test_empty_batches(shape):
     assert product.shape == (*shape[:-1], 3)
     assert w.grad is not None
     assert w.grad.eq(0).all()
+
+
+def test_no_tensor_of_batch_by_outputs_by_inputs():
+    # That tensor would take 2 GiB here; the process may grow by a tenth of it.
+    program = """
+import resource, torch
+from torchalu.nn import NMU
+unit, x = NMU(512, 512), torch.ones(2048, 512, requires_grad=True)
+unit(x[:1]).sum().backward()
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+unit(x).sum().backward()
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+    ran = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert int(ran.stdout) < 2 * 1024 * 1024 / 10  # in KiB

@@ -142,10 +142,10 @@ def _check_output(option: str, path: Path, extensions: tuple[str, ...]) -> None:
 
 def _plot(table: Table, model: Any, title: str, path: Path) -> None:
     """Draws the fit beside a plain perceptron on the same rows."""
-    from torchalu.report import FitPicture, fit_mlp, plot_fit
+    from torchalu.report import FitPicture, fit_mlp, plot_fit, readable
 
     def predict(X: Any) -> Any:
         return model.predict(pl.DataFrame(X, schema=list(table.feature_names)))
 
-    picture = FitPicture(table, predict, str(model.formula_), fit_mlp(table), title=title)
+    picture = FitPicture(table, predict, readable(model.formula_), fit_mlp(table), title=title)
     plot_fit(picture, path)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,10 +10,11 @@ from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
 
+from torchalu.report.formulas import readable
+
 _COLUMNS = ("formula", "error", "complexity", "exact")
 _RUNNERS_UP = 8
 _NARROW = 60
-_DIGITS = re.compile(r"(?<![\w.])\d+\.\d{6,}(?:e[+-]?\d+)?")
 
 
 def print_fit(console: Console, target: str, model: Any, *, runners_up: int = _RUNNERS_UP) -> None:
@@ -36,7 +36,7 @@ def print_fit(console: Console, target: str, model: Any, *, runners_up: int = _R
         <BLANKLINE>
         exact: yes
     """
-    console.print(f"{target} = {model.formula_}", style="bold", **_VERBATIM)
+    console.print(f"{target} = {readable(model.formula_)}", style="bold", **_VERBATIM)
     for line in constant_lines(model.constants_):
         console.print(line, **_VERBATIM)
     console.print()
@@ -108,5 +108,5 @@ def _cell(value: Any) -> str:
         return str(value)
     if isinstance(value, float):
         return f"{value:.3g}"
-    text = _DIGITS.sub(lambda match: f"{float(match[0]):.6g}", str(value))
+    text = readable(value)
     return text if len(text) <= _NARROW else f"{text[: _NARROW - 1]}…"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,8 +12,23 @@ import sympy
 from torchalu.export import to_c, to_json, to_latex, to_python
 from torchalu.report.files import write_atomic
 
+_LONG_NUMBER = re.compile(r"(?<![\w.])\d+\.\d{6,}(?:e[+-]?\d+)?")
+
 FORMULA_EXTENSIONS = (".py", ".tex", ".c", ".json")
 """What a formula can be written as: a Python function, LaTeX, a C function, a JSON tree."""
+
+
+def readable(formula: object) -> str:
+    """A formula as text for the eye: its real constants with six digits.
+
+    Args:
+        formula: a SymPy expression, or its text.
+
+    Example:
+        >>> readable(sympy.Symbol("x10") * 1.23456789)
+        '1.23457*x10'
+    """
+    return _LONG_NUMBER.sub(lambda match: f"{float(match[0]):.6g}", str(formula))
 
 
 def write_formula(
