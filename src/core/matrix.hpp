@@ -16,6 +16,18 @@ template <class T> struct Batch {
   T *operator[](std::ptrdiff_t feature) const { return data + feature * stride; }
 };
 
+template <class T, class F> inline void for_each_vector(int features, int rows, F &&f) {
+  for (int i = 0; i < features; ++i)
+    for (int r = 0; r < rows; r += kLanes<T>) f(i, r);
+}
+
+template <class T> inline void fill_zero(Batch<T> b, int features, int rows) {
+  for_each_vector<T>(features, rows, [&](int i, int r) { store(b[i] + r, zero<T>()); });
+}
+template <class T> inline void fill_zero(T *p, std::size_t count) {
+  for (std::size_t k = 0; k < count; ++k) p[k] = T(0);
+}
+
 namespace detail {
 
 // OT outputs x VT vectors of rows of z = W x, kept in registers over all inputs. The inputs are

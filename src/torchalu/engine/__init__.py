@@ -2,7 +2,8 @@
 
 from torchalu._core import instruction_set, instruction_sets, select_instruction_set
 from torchalu.engine.result import Result
-from torchalu.engine.trainer import TrainingInterrupted, sample_batch, train
+from torchalu.engine.rows import sample_batch
+from torchalu.engine.trainer import TrainingInterrupted, train
 
 __all__ = [
     "Result",

@@ -1,0 +1,98 @@
+// Units that multiply in log space: log magnitudes, and the two neural power units.
+#pragma once
+
+#include "layer_state.hpp"
+
+namespace torchalu::TORCHALU_ISA {
+
+// log(|x| + eps), and its way back. The rows of a task are known to be finite.
+template <class T, bool KnownFinite>
+inline void log_magnitude_of(Batch<const T> x, Batch<T> logs, int in, int rows, T eps) {
+  for_each_vector<T>(in, rows, [&](int i, int r) {
+    store(logs[i] + r, log<T, KnownFinite>(absolute<T>(load(x[i] + r)) + eps));
+  });
+}
+template <class T>
+inline void log_magnitude(const Layer &l, Batch<const T> x, Batch<T> logs, int in, int rows) {
+  if (l.first) log_magnitude_of<T, true>(x, logs, in, rows, T(l.eps));
+  else log_magnitude_of<T, false>(x, logs, in, rows, T(l.eps));
+}
+template <class T>
+inline void add_log_magnitude_gradient(Batch<const T> x, Batch<const T> dlogs, Batch<T> dx, int in, int rows, T eps) {
+  for_each_vector<T>(in, rows, [&](int i, int r) {
+    const vec<T> value = load(x[i] + r);
+    store(dx[i] + r, vec<T>(load(dx[i] + r) + load(dlogs[i] + r) * sign<T>(value) / (absolute<T>(value) + eps)));
+  });
+}
+
+template <class T>
+void npu_forward(const Layer &l, const T *p, LayerState<T> &s, Batch<const T> x, int rows) {
+  const std::size_t n = std::size_t(l.in) * l.out;
+  const bool imaginary = l.kind == Kind::kNPU;
+  const T *gate = p + (imaginary ? 2 : 1) * n;
+  const T pi = T(3.141592653589793);
+  for_each_vector<T>(l.in, rows, [&](int i, int r) {
+    const vec<T> value = load(x[i] + r);
+    const T g = gate[i] < T(0) ? T(0) : gate[i] > T(1) ? T(1) : gate[i];
+    store(s.logs[i] + r, vec<T>(log<T>((absolute<T>(value) + T(l.eps)) * g + (T(1) - g))));
+    store(s.angles[i] + r, select<T>(value < zero<T>(), broadcast(g * pi), zero<T>()));
+  });
+  multiply<T>(p, l.in, l.out, {s.logs.data, rows}, s.first, rows);
+  multiply<T>(p, l.in, l.out, {s.angles.data, rows}, s.second, rows);
+  if (imaginary) {
+    for (std::size_t k = 0; k < n; ++k) s.effective[k] = -p[n + k];
+    multiply<T>(s.effective, l.in, l.out, {s.angles.data, rows}, s.first, rows, true);
+    multiply<T>(p + n, l.in, l.out, {s.logs.data, rows}, s.second, rows, true);
+  }
+  for_each_vector<T>(l.out, rows, [&](int o, int r) {
+    vec<T> sine, cosine;
+    sincos<T>(load(s.second[o] + r), sine, cosine);
+    const vec<T> magnitude = exp<T>(load(s.first[o] + r));
+    store(s.output[o] + r, vec<T>(magnitude * cosine));
+    store(s.second[o] + r, vec<T>(-(magnitude * sine)));  // the derivative by the angle
+  });
+}
+
+template <class T>
+void npu_backward(const Layer &l, const T *p, LayerState<T> &s, Batch<const T> x, int rows, Batch<T> dx, T *dp) {
+  const std::size_t n = std::size_t(l.in) * l.out;
+  const bool imaginary = l.kind == Kind::kNPU;
+  const T *gate = p + (imaginary ? 2 : 1) * n;
+  T *dgate = dp + (imaginary ? 2 : 1) * n;
+  const T pi = T(3.141592653589793);
+  for_each_vector<T>(l.out, rows, [&](int o, int r) {
+    const vec<T> g = load(s.grad_output[o] + r);
+    store(s.grad_first[o] + r, vec<T>(g * load(s.output[o] + r)));
+    store(s.grad_second[o] + r, vec<T>(g * load(s.second[o] + r)));
+  });
+  const Batch<const T> dlog_sum{s.grad_first.data, rows}, dangle_sum{s.grad_second.data, rows};
+  const Batch<const T> logs{s.logs.data, rows}, angles{s.angles.data, rows};
+  add_outer<T>(dlog_sum, logs, dp, l.in, l.out, rows);
+  add_outer<T>(dangle_sum, angles, dp, l.in, l.out, rows);
+  fill_zero(s.grad_logs, l.in, rows);
+  fill_zero(s.grad_angles, l.in, rows);
+  add_transposed<T>(p, l.in, l.out, dlog_sum, s.grad_logs, rows);
+  add_transposed<T>(p, l.in, l.out, dangle_sum, s.grad_angles, rows);
+  if (imaginary) {
+    add_outer<T>(dangle_sum, logs, dp + n, l.in, l.out, rows);
+    fill_zero(s.grad_effective, n);
+    add_outer<T>(dlog_sum, angles, s.grad_effective, l.in, l.out, rows);
+    for (std::size_t k = 0; k < n; ++k) dp[n + k] -= s.grad_effective[k];
+    add_transposed<T>(p + n, l.in, l.out, dangle_sum, s.grad_logs, rows);
+    add_transposed<T>(s.effective, l.in, l.out, dlog_sum, s.grad_angles, rows);
+  }
+  for (int i = 0; i < l.in; ++i) {
+    const T g = gate[i] < T(0) ? T(0) : gate[i] > T(1) ? T(1) : gate[i];
+    vec<T> total = zero<T>();
+    for (int r = 0; r < rows; r += kLanes<T>) {
+      const vec<T> value = load(x[i] + r), magnitude = absolute<T>(value) + T(l.eps);
+      const vec<T> dr = load(s.grad_logs[i] + r) / (magnitude * g + (T(1) - g));
+      total += dr * (magnitude - T(1));
+      total += select<T>(value < zero<T>(), load(s.grad_angles[i] + r) * pi, zero<T>());
+      if (dx.data) store(dx[i] + r, vec<T>(load(dx[i] + r) + dr * sign<T>(value) * g));
+    }
+    if (gate[i] >= T(0) && gate[i] <= T(1)) dgate[i] += sum<T>(total);
+  }
+}
+
+}  // namespace torchalu::TORCHALU_ISA
