@@ -25,13 +25,13 @@ UNITS = [
         {"effective_weight": {-1, 0, 1}, "effective_mul_weight": {-1, 0, 1}},
     ),
     (GatedNAUNMU, {}, {"nau_weight": {-1, 0, 1}, "nmu_weight": {0, 1}}),
-    (RealNPU, {}, {"weight": {i / 2 for i in range(-9, 10)}, "gate": {0, 1}}),
+    (RealNPU, {}, {"weight": {i / 2 for i in range(-20, 21)}, "gate": {0, 1}}),
     (
         NPU,
         {},
         {
-            "weight": {i / 2 for i in range(-9, 10)},
-            "imag_weight": {i / 2 for i in range(-9, 10)},
+            "weight": {i / 2 for i in range(-20, 21)},
+            "imag_weight": {i / 2 for i in range(-20, 21)},
             "gate": {0, 1},
         },
     ),
