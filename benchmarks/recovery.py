@@ -35,7 +35,8 @@ OPERATIONS = (
     "1/(a + b)",
 )
 NOISES = (0.0, 0.01)
-ROWS, LOW, HIGH, IRRELEVANT = 300, 0.5, 4.0, 3
+ROWS, LOW, HIGH = 300, 0.5, 4.0
+IRRELEVANT = ("u", "v", "w")
 RESULTS = Path(__file__).parent.parent / "results" / "recovery.csv"
 
 
@@ -50,10 +51,10 @@ class Trial:
 
 
 def make_table(operation: str, noise: float, seed: int) -> tuple[pd.DataFrame, np.ndarray]:
-    """Columns named after the symbols, then u, v, w, which do not matter, and the target."""
+    """Columns named after the symbols, then those that do not matter, and the target."""
     names = sorted(symbol.name for symbol in sympy.sympify(operation).free_symbols)
     generator = np.random.default_rng(seed)
-    columns = [*names, "u", "v", "w"]
+    columns = [*names, *IRRELEVANT]
     X = pd.DataFrame(generator.uniform(LOW, HIGH, (ROWS, len(columns))), columns=columns)
     function = sympy.lambdify(names, sympy.sympify(operation))
     y = function(*(X[name].to_numpy() for name in names))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from torchalu.tasks import Needle, needle
+from torchalu.tasks import Needle
 
 
 @pytest.mark.parametrize("seed", [0, 1, 99])
@@ -46,12 +46,6 @@ def test_noise_is_relative():
     assert abs(relative.mean()) < 5 * 0.01 / np.sqrt(4000)
 
 
-def test_needle_is_a_sample_of_the_seed():
-    assert np.array_equal(
-        needle(10, 1.0, 2.0, 0.01, seed=2).y, Needle(seed=2).sample(10, 1, 2, noise=0.01, seed=2).y
-    )
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -70,6 +64,6 @@ def test_sums_have_to_fit(arguments, message):
 )
 def test_ranges_have_to_be_ranges(arguments):
     with pytest.raises(ValueError, match="low < high"):
-        needle(*arguments)
+        Needle().sample(*arguments)
     with pytest.raises(ValueError, match="noise"):
-        needle(5, 1.0, 2.0, noise=-1)
+        Needle().sample(5, 1.0, 2.0, noise=-1)

@@ -71,11 +71,6 @@ class Stack:
         """Number of inputs of the first layer."""
         return self.layers[0][1]
 
-    @property
-    def parameter_count(self) -> int:
-        """Number of parameters of one replica."""
-        return self.rules.shape[1]
-
     def initial(self, seed: int, replica_ids: Iterable[int], dtype: torch.dtype) -> Tensor:
         """The modules' own initial parameters, a row a replica.
 

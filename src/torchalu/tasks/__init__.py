@@ -1,6 +1,6 @@
 """What is learned: tables of data, real ones that come with the package, generated ones."""
 
-from torchalu.tasks.needle import Needle, needle
+from torchalu.tasks.needle import Needle
 from torchalu.tasks.simple_function import SimpleFunction, intervals
 from torchalu.tasks.table import MAX_FEATURES, MAX_MAGNITUDE, Table, TableError, check_table
 from torchalu.tasks.table_file import read_table
@@ -16,6 +16,5 @@ __all__ = [
     "check_table",
     "intervals",
     "load_table",
-    "needle",
     "read_table",
 ]

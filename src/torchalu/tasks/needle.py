@@ -104,37 +104,3 @@ class Needle:
         X = generator.uniform(low, high, (rows, self.columns))
         y = X[:, self.first].sum(axis=1) * X[:, self.second].sum(axis=1)
         return Table(X, y * (1 + noise * generator.standard_normal(rows)))
-
-
-def needle(rows: int, low: float, high: float, noise: float = 0.0, seed: int = 0) -> Table:
-    """Draws a table of 100 columns whose target is a product of two overlapping sums of 25.
-
-    Equation:
-        y = (sum of x_i, i in A) (sum of x_i, i in B) (1 + noise e), |A| = |B| = 25,
-        |A and B| = 13, e standard normal.
-
-    Args:
-        rows: number of rows.
-        low: smallest input.
-        high: largest input.
-        noise: standard deviation of the noise, relative to the target.
-        seed: of the columns, the inputs and the noise; for tables that share their columns, use
-            `Needle`.
-
-    Returns:
-        The table.
-
-    Shape:
-        X: (rows, 100); y: (rows,).
-
-    Raises:
-        ValueError: if the range is empty, or the noise or the number of rows negative.
-
-    Source:
-        See `Needle`.
-
-    Example:
-        >>> needle(300, 1.0, 2.0).X.shape
-        (300, 100)
-    """
-    return Needle(seed=seed).sample(rows, low, high, noise=noise, seed=seed)
