@@ -25,7 +25,8 @@ using Doubles = nb::ndarray<double, nb::c_contig, nb::device::cpu>;
 using Indices = nb::ndarray<std::int32_t, nb::c_contig, nb::device::cpu>;
 using LayerTuple = std::tuple<int, int, int, int, int, bool, bool, double>;
 using RangeTuple = std::tuple<double, double, double, double, bool>;
-using SampledTuple = std::tuple<int, Indices, Indices, RangeTuple, RangeTuple, std::int64_t>;
+// operation, subsets, ranges, the inputs' common share, evaluation rows, noise
+using SampledTuple = std::tuple<int, Indices, Indices, RangeTuple, RangeTuple, double, std::int64_t, double>;
 using TableTuple = std::tuple<Array, Array, Array, std::int64_t>;
 
 bool is_double(const Array &a) {
@@ -43,62 +44,91 @@ Table to_table(const TableTuple &t) {
   return {x.data(), y.data(), weight.data(), rows, std::int64_t(weight.shape(0))};
 }
 
-using ArraysTuple = std::tuple<Array, Array, Array, Array, nb::ndarray<std::int64_t, nb::c_contig, nb::device::cpu>,
-                               nb::ndarray<std::int8_t, nb::c_contig, nb::device::cpu>, Doubles, Indices, Indices, Doubles>;
+using Longs = nb::ndarray<std::int64_t, nb::c_contig, nb::device::cpu>;
+// As State in plan.hpp.
+using StateTuple = std::tuple<Array, Array, Array, Array, Longs, nb::ndarray<std::int8_t, nb::c_contig, nb::device::cpu>,
+                              Doubles, Doubles, Doubles, Longs, Indices, Indices, Doubles>;
+// stop_below, stop_patience, goal, settle, stall
+using StopTuple = std::tuple<double, int, double, std::int64_t, std::int64_t>;
+// layers, sampled task, table, validation, hyperparameters, rules, stop, state
+using MemberTuple = std::tuple<std::vector<LayerTuple>, std::optional<SampledTuple>, std::optional<TableTuple>,
+                               std::optional<TableTuple>, Doubles, Doubles, StopTuple, StateTuple>;
 
-bool train_replicas(const std::vector<LayerTuple> &layer_tuples, std::optional<SampledTuple> sampled_tuple,
-                    std::optional<TableTuple> table, std::optional<TableTuple> validation, int batch_size,
-                    std::uint64_t seed, nb::ndarray<std::uint64_t, nb::c_contig, nb::device::cpu> replica_ids,
-                    Doubles hyper, Doubles rules, std::tuple<double, double, double> adam, std::int64_t steps,
-                    std::int64_t evaluate_every, double stop_below, int stop_patience, const ArraysTuple &state,
-                    int threads, const nb::callable &poll) {
+// What a plan points to.
+struct Member {
   std::vector<Layer> layers;
-  for (const auto &[kind, in, out, offset, parametrization, bias, separate, eps] : layer_tuples)
-    layers.push_back({Kind(kind), in, out, offset, Parametrization(parametrization), bias, separate, eps, layers.empty()});
   SampledTask sampled{};
-  if (sampled_tuple) {
-    const auto &[operation, first, second, training, extrapolation, rows] = *sampled_tuple;
-    sampled = {Operation(operation), first.data(), second.data(), int(first.shape(1)), int(second.shape(1)),
-               to_range(training), to_range(extrapolation), rows};
-  }
-  const auto &[parameters, m, v, best, step, status, best_validation, patience, count, records] = state;
-  const std::size_t n = parameters.shape(0), p = parameters.shape(1);
+};
+
+Plan to_plan(const MemberTuple &tuple, Member &member) {
+  const auto &[layer_tuples, sampled, table, validation, hyper, rules, stop, state] = tuple;
+  for (const auto &[kind, in, out, offset, parametrization, bias, separate, eps] : layer_tuples)
+    member.layers.push_back(
+        {Kind(kind), in, out, offset, Parametrization(parametrization), bias, separate, eps, member.layers.empty()});
   Plan plan{};
-  plan.layers = layers.data();
-  plan.layer_count = int(layers.size());
-  plan.parameter_count = int(p);
-  plan.in_features = layers.front().in;
-  plan.out_features = layers.back().out;
-  plan.sampled = sampled_tuple ? &sampled : nullptr;
+  plan.layers = member.layers.data();
+  plan.layer_count = int(member.layers.size());
+  plan.in_features = member.layers.front().in;
+  plan.out_features = member.layers.back().out;
+  if (sampled) {
+    const auto &[operation, first, second, training, extrapolation, common, rows, noise] = *sampled;
+    member.sampled = {Operation(operation),
+                      first.data(),
+                      second.data(),
+                      int(first.shape(1)),
+                      int(second.shape(1)),
+                      {to_range(training), common},
+                      {to_range(extrapolation), common},
+                      rows,
+                      noise};
+    plan.sampled = &member.sampled;
+  }
   if (table) plan.table = to_table(*table);
   if (validation) plan.validation = to_table(*validation);
-  plan.batch_size = batch_size;
-  plan.seed = seed;
-  plan.replica_ids = replica_ids.data();
+  const auto &[parameters, m, v, best, step, status, best_validation, best_extrapolation, improved_to, improved_at,
+               patience, count, records] = state;
+  const std::size_t n = parameters.shape(0), p = parameters.shape(1);
+  plan.parameter_count = int(p);
   plan.replicas = int(n);
-  const double *h = hyper.data();
+  const double *h = hyper.data(), *q = rules.data();
   plan.hyper = {h, h + n, h + 2 * n, h + 3 * n, h + 4 * n, h + 5 * n};
-  const double *q = rules.data();
   plan.rules = {q, q + p, q + 2 * p, q + 3 * p};
-  std::tie(plan.beta1, plan.beta2, plan.adam_eps) = adam;
-  plan.steps = steps;
-  plan.evaluate_every = evaluate_every;
+  std::tie(plan.stop_below, plan.stop_patience, plan.goal, plan.settle, plan.stall) = stop;
   plan.max_records = std::int64_t(records.shape(1));
-  plan.stop_below = stop_below;
-  plan.stop_patience = stop_patience;
-  plan.state = {parameters.data(), m.data(),     v.data(),     best.data(), step.data(),
-                status.data(),     best_validation.data(), patience.data(), count.data(), records.data()};
+  plan.state = {parameters.data(),  m.data(),           v.data(),           best.data(),     step.data(),
+                status.data(),      best_validation.data(), best_extrapolation.data(), improved_to.data(),
+                improved_at.data(), patience.data(),    count.data(),       records.data()};
+  return plan;
+}
+
+bool train_team(const std::vector<MemberTuple> &tuples, int batch_size, std::uint64_t seed,
+                nb::ndarray<std::uint64_t, nb::c_contig, nb::device::cpu> replica_ids,
+                std::tuple<double, double, double> adam, std::int64_t steps, std::int64_t evaluate_every, int threads,
+                const nb::callable &poll) {
+  std::vector<Member> members(tuples.size());
+  std::vector<Plan> plans;
+  for (std::size_t k = 0; k < tuples.size(); ++k) {
+    Plan plan = to_plan(tuples[k], members[k]);
+    plan.batch_size = batch_size;
+    plan.seed = seed;
+    plan.replica_ids = replica_ids.data();
+    std::tie(plan.beta1, plan.beta2, plan.adam_eps) = adam;
+    plan.steps = steps;
+    plan.evaluate_every = evaluate_every;
+    plans.push_back(plan);
+  }
+  const Team team{plans.data(), int(plans.size())};
+  const bool wide = is_double(std::get<0>(std::get<7>(tuples.front())));
 
   std::exception_ptr raised;
   bool completed = false;
   {
     const nb::gil_scoped_release release;
-    completed = train(plan, is_double(parameters), threads, [&](std::int64_t done) {
+    completed = train(team, wide, threads, [&](std::int64_t done) {
       const nb::gil_scoped_acquire acquire;
       try {
         if (PyErr_CheckSignals() != 0) throw nb::python_error();
-        poll(done);
-        return true;
+        return nb::cast<bool>(poll(done));
       } catch (...) {
         raised = std::current_exception();
         return false;
@@ -145,17 +175,24 @@ NB_MODULE(_core, m) {
     return names;
   });
   m.def("select_instruction_set", &select_engine, nb::arg("name"));
-  m.def("train", &train_replicas, nb::arg("layers"), nb::arg("sampled").none(), nb::arg("table").none(),
-        nb::arg("validation").none(), nb::arg("batch_size"), nb::arg("seed"), nb::arg("replica_ids"), nb::arg("hyper"),
-        nb::arg("rules"), nb::arg("adam"), nb::arg("steps"), nb::arg("evaluate_every"), nb::arg("stop_below"),
-        nb::arg("stop_patience"), nb::arg("state"), nb::arg("threads"), nb::arg("poll"));
+  m.def("train", &train_team, nb::arg("members"), nb::arg("batch_size"), nb::arg("seed"), nb::arg("replica_ids"),
+        nb::arg("adam"), nb::arg("steps"), nb::arg("evaluate_every"), nb::arg("threads"), nb::arg("poll"));
   m.def("nmu_forward", &forward, nb::arg("input"), nb::arg("weight"), nb::arg("output"), nb::arg("threads"));
   m.def("nmu_backward", &backward, nb::arg("grad_output"), nb::arg("input"), nb::arg("weight"), nb::arg("grad_input"),
         nb::arg("grad_weight"), nb::arg("threads"));
   m.def("elementary", &apply, nb::arg("function"), nb::arg("input"), nb::arg("output"));
   m.def("sample", [](std::uint64_t seed, std::uint64_t replica, std::uint64_t stream, std::uint64_t step,
-                     const RangeTuple &range, const Array &output) {
-    current_engine().sample(seed, replica, stream, step, to_range(range), int(output.shape(0)), int(output.shape(1)),
-                            output.data(), is_double(output));
-  }, nb::arg("seed"), nb::arg("replica"), nb::arg("stream"), nb::arg("step"), nb::arg("range"), nb::arg("output"));
+                     const RangeTuple &range, const Array &output, double common) {
+    const int features = int(output.shape(0)), rows = int(output.shape(1));
+    const Block scratch = allocate(rows * sizeof(double));
+    current_engine().sample(seed, replica, stream, step, {to_range(range), common}, features, rows, output.data(),
+                            scratch.get(), is_double(output));
+  }, nb::arg("seed"), nb::arg("replica"), nb::arg("stream"), nb::arg("step"), nb::arg("range"), nb::arg("output"),
+     nb::arg("common") = 0.0);
+  m.def("normal", [](std::uint64_t seed, std::uint64_t replica, std::uint64_t stream, std::uint64_t step,
+                     const Array &output) {
+    const int rows = int(output.size());
+    const Block scratch = allocate(rows * sizeof(double));
+    current_engine().normal(seed, replica, stream, step, rows, output.data(), scratch.get(), is_double(output));
+  }, nb::arg("seed"), nb::arg("replica"), nb::arg("stream"), nb::arg("step"), nb::arg("output"));
 }

@@ -2,14 +2,14 @@
 // Nothing of the standard library that leaves inline functions behind may be included from
 // here: the linker would be free to keep the copy built for the newest processor.
 #include "operators.hpp"
-#include "replica.hpp"
+#include "team_loop.hpp"
 
 namespace torchalu::TORCHALU_ISA {
 
 namespace {
 
-std::size_t workspace_bytes(const Plan &plan, bool is_double) {
-  return is_double ? Replica<double>(plan, nullptr).bytes() : Replica<float>(plan, nullptr).bytes();
+std::size_t workspace_bytes(const Team &team, bool is_double) {
+  return is_double ? TeamLoop<double>(team, nullptr).bytes() : TeamLoop<float>(team, nullptr).bytes();
 }
 
 // Takes numbers too small for the normal exponents as 0 while it lives: each would cost a hundred
@@ -34,28 +34,34 @@ class FlushDenormals {
 #endif
 };
 
-void train_replica(const Plan &plan, int replica, void *workspace, Control &control, bool is_double) {
+void train_replica(const Team &team, int replica, void *workspace, Control &control, bool is_double) {
   [[maybe_unused]] const FlushDenormals flush;
-  if (is_double) Replica<double>(plan, workspace).run(replica, control);
-  else Replica<float>(plan, workspace).run(replica, control);
+  if (is_double) TeamLoop<double>(team, workspace).run(replica, control);
+  else TeamLoop<float>(team, workspace).run(replica, control);
 }
 
-template <class T>
-void sample_rows(std::uint64_t seed, std::uint64_t replica, std::uint64_t stream, std::uint64_t step, const Range &range,
-                 int features, int rows, void *output) {
-  sample<T>(seed, replica, stream, step, range, features, rows, static_cast<T *>(output));
+void sample_any(std::uint64_t seed, std::uint64_t replica, std::uint64_t stream, std::uint64_t step,
+                const Sampling &sampling, int features, int rows, void *output, void *scratch, bool is_double) {
+  const auto draw = [&]<class T>(T *out) {
+    sample<T>(seed, replica, stream, step, sampling, features, rows, out, static_cast<T *>(scratch));
+  };
+  if (is_double) draw(static_cast<double *>(output));
+  else draw(static_cast<float *>(output));
 }
-
-void sample_any(std::uint64_t seed, std::uint64_t replica, std::uint64_t stream, std::uint64_t step, const Range &range,
-                int features, int rows, void *output, bool is_double) {
-  if (is_double) sample_rows<double>(seed, replica, stream, step, range, features, rows, output);
-  else sample_rows<float>(seed, replica, stream, step, range, features, rows, output);
+void normal_any(std::uint64_t seed, std::uint64_t replica, std::uint64_t stream, std::uint64_t step, int rows,
+                void *output, void *scratch, bool is_double) {
+  const auto draw = [&]<class T>(T *out) {
+    sample_normal<T>(seed, replica, stream, step, rows, out, static_cast<T *>(scratch));
+  };
+  if (is_double) draw(static_cast<double *>(output));
+  else draw(static_cast<float *>(output));
 }
 
 }  // namespace
 
 extern const Engine engine;
 const Engine engine = {TORCHALU_ISA_NAME, workspace_bytes,      train_replica,  nmu_workspace_any,
-                       nmu_forward_any,   nmu_backward_any,     elementary_any, sample_any};
+                       nmu_forward_any,   nmu_backward_any,     elementary_any, sample_any,
+                       normal_any};
 
 }  // namespace torchalu::TORCHALU_ISA

@@ -6,16 +6,11 @@
 namespace torchalu::TORCHALU_ISA {
 
 // log(|x| + eps), and its way back. The rows of a task are known to be finite.
-template <class T, bool KnownFinite>
-inline void log_magnitude_of(Batch<const T> x, Batch<T> logs, int in, int rows, T eps) {
+template <class T, bool KnownFinite = false>
+inline void log_magnitude(Batch<const T> x, Batch<T> logs, int in, int rows, T eps) {
   for_each_vector<T>(in, rows, [&](int i, int r) {
     store(logs[i] + r, log<T, KnownFinite>(absolute<T>(load(x[i] + r)) + eps));
   });
-}
-template <class T>
-inline void log_magnitude(const Layer &l, Batch<const T> x, Batch<T> logs, int in, int rows) {
-  if (l.first) log_magnitude_of<T, true>(x, logs, in, rows, T(l.eps));
-  else log_magnitude_of<T, false>(x, logs, in, rows, T(l.eps));
 }
 template <class T>
 inline void add_log_magnitude_gradient(Batch<const T> x, Batch<const T> dlogs, Batch<T> dx, int in, int rows, T eps) {

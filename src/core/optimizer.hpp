@@ -11,7 +11,7 @@ template <class T> class Optimizer {
  public:
   T *parameters, *gradient, *first, *second;
 
-  Optimizer(const Plan &plan, Arena &arena) : plan_(plan), count_(padded<T>(plan.parameter_count)) {
+  Optimizer(const Plan &plan, Arena &arena) : plan_(&plan), count_(padded<T>(plan.parameter_count)) {
     T **const arrays[] = {&parameters, &gradient, &first, &second, &low_, &high_, &sparsity_, &l1_};
     for (T **array : arrays) *array = arena.take<T>(count_);
   }
@@ -19,11 +19,11 @@ template <class T> class Optimizer {
   void load_rules() {
     const T infinity = T(__builtin_inf());
     for (std::size_t k = 0; k < count_; ++k) {
-      const bool real = k < std::size_t(plan_.parameter_count);
-      low_[k] = real ? T(plan_.rules.low[k]) : -infinity;
-      high_[k] = real ? T(plan_.rules.high[k]) : infinity;
-      sparsity_[k] = real ? T(plan_.rules.sparsity[k]) : T(0);
-      l1_[k] = real ? T(plan_.rules.l1[k]) : T(0);
+      const bool real = k < std::size_t(plan_->parameter_count);
+      low_[k] = real ? T(plan_->rules.low[k]) : -infinity;
+      high_[k] = real ? T(plan_->rules.high[k]) : infinity;
+      sparsity_[k] = real ? T(plan_->rules.sparsity[k]) : T(0);
+      l1_[k] = real ? T(plan_->rules.l1[k]) : T(0);
       parameters[k] = gradient[k] = first[k] = second[k] = T(0);
     }
   }
@@ -34,12 +34,12 @@ template <class T> class Optimizer {
 
   // `step` counts from 1 here; the penalty is the one in force before the step (eq. 14 at step - 1).
   void update(int replica, std::int64_t step) {
-    const Hyperparameters &h = plan_.hyper;
+    const Hyperparameters &h = plan_->hyper;
     add_penalty(penalty_weight(h, replica, step - 1));
     clip(h.clip_norm[replica], h.clip_value[replica]);
-    const double correction1 = 1 - power(plan_.beta1, step), correction2 = 1 - power(plan_.beta2, step);
+    const double correction1 = 1 - power(plan_->beta1, step), correction2 = 1 - power(plan_->beta2, step);
     const T size = T(h.learning_rate[replica] / correction1), scale = T(1 / __builtin_sqrt(correction2));
-    const T b2 = T(plan_.beta2), eps = T(plan_.adam_eps), c1 = T(1 - plan_.beta1), c2 = T(1 - plan_.beta2);
+    const T b2 = T(plan_->beta2), eps = T(plan_->adam_eps), c1 = T(1 - plan_->beta1), c2 = T(1 - plan_->beta2);
     for (std::size_t k = 0; k < count_; k += kLanes<T>) {
       const vec<T> g = load(gradient + k), m = load(first + k), w = load(parameters + k);
       const vec<T> moved_m = m + (g - m) * c1, v = load(second + k) * b2 + g * g * c2;
@@ -96,7 +96,7 @@ template <class T> class Optimizer {
     return result;
   }
 
-  const Plan &plan_;
+  const Plan *plan_;
   std::size_t count_;
   T *low_, *high_, *sparsity_, *l1_;
 };

@@ -28,14 +28,23 @@ struct Range {
   bool two_sided;
 };
 
-// target = operation(sum of x over the first subset, sum of x over the second), x sampled.
-// Replica r uses the indices first[r * first_size ..] and second[r * second_size ..].
+// Inputs drawn on a range. Each is (1 - common) of its own number and `common` of one that all
+// inputs of a row share, which correlates them.
+struct Sampling {
+  Range range;
+  double common;
+};
+
+// target = operation(sum of x over the first subset, sum of x over the second), x sampled, times
+// 1 + noise z with a normal z, except on the extrapolation range. Replica r uses the indices
+// first[r * first_size ..] and second[r * second_size ..].
 struct SampledTask {
   Operation operation;
   const std::int32_t *first, *second;
   int first_size, second_size;
-  Range training, extrapolation;
+  Sampling training, extrapolation;
   std::int64_t evaluation_rows;
+  double noise;
 };
 
 // Rows of real data, feature by feature; every feature holds `rows` values and then the first
@@ -61,13 +70,16 @@ struct State {
   void *parameters, *first_moment, *second_moment, *best_parameters;
   std::int64_t *step;
   std::int8_t *status;
-  double *best_validation;
+  double *best_validation, *best_extrapolation;  // both at the lowest validation loss
+  double *improved_to;                           // the lowest validation loss of 1% steps down,
+  std::int64_t *improved_at;                     // and the step it was reached at
   std::int32_t *patience, *record_count;
   double *records;  // (replica, record, kRecordWidth)
 };
 
 inline constexpr int kRecordWidth = 5;  // step, training, validation, extrapolation, sparsity
 
+// One setting: a stack, its task and how it is trained.
 struct Plan {
   const Layer *layers;
   int layer_count, parameter_count, in_features, out_features;
@@ -83,7 +95,17 @@ struct Plan {
   std::int64_t steps, evaluate_every, max_records;
   double stop_below;
   int stop_patience;
+  double goal;                  // solved: extrapolation loss below it at the lowest validation loss
+  std::int64_t settle, stall;   // steps without improvement after which a solved, an unsolved run ends
   State state;
+};
+
+// Settings that are trained side by side on the same inputs: they agree in the number of inputs,
+// the batch size, seed, replicas, steps, evaluations and, where inputs are drawn, in the sampling.
+// Of a replica, all that are still running stand at the same step.
+struct Team {
+  const Plan *plans;
+  int size;
 };
 
 // Shared by the threads of one call; read and written with atomic builtins.
@@ -102,11 +124,11 @@ struct NMUOperands {
 // The elementary functions, for tests of their accuracy.
 enum class Elementary : int { kExp, kLog, kTanh, kSigmoid, kSin, kCos };
 
-// The functions that each instruction set provides.
+// The functions that each instruction set provides. `scratch` holds one row vector.
 struct Engine {
   const char *name;
-  std::size_t (*workspace_bytes)(const Plan &plan, bool is_double);
-  void (*train_replica)(const Plan &plan, int replica, void *workspace, Control &control, bool is_double);
+  std::size_t (*workspace_bytes)(const Team &team, bool is_double);
+  void (*train_replica)(const Team &team, int replica, void *workspace, Control &control, bool is_double);
   // Rows [begin, end) of a batch; `workspace` holds nmu_workspace_bytes. The backward pass adds
   // its rows' share to grad_weight and writes its rows of grad_input.
   std::size_t (*nmu_workspace_bytes)(int in, int out, bool is_double);
@@ -115,7 +137,9 @@ struct Engine {
                        void *workspace, bool is_double);
   void (*elementary)(Elementary function, const void *input, void *output, std::int64_t count, bool is_double);
   void (*sample)(std::uint64_t seed, std::uint64_t replica, std::uint64_t stream, std::uint64_t step,
-                 const Range &range, int features, int rows, void *output, bool is_double);
+                 const Sampling &sampling, int features, int rows, void *output, void *scratch, bool is_double);
+  void (*normal)(std::uint64_t seed, std::uint64_t replica, std::uint64_t stream, std::uint64_t step, int rows,
+                 void *output, void *scratch, bool is_double);
 };
 
 }  // namespace torchalu

@@ -16,8 +16,10 @@ inline std::uint64_t splitmix64(std::uint64_t &state) {
   return z ^ (z >> 31);
 }
 
-// What a batch is drawn for; each has a stream of its own.
+// What a batch is drawn for; each has a stream of its own, and further ones beside it for the
+// number that the inputs of a row share and for the noise of the targets.
 enum Stream : std::uint64_t { kTraining = 0, kValidation = 1, kExtrapolation = 2 };
+inline constexpr std::uint64_t kCommonStream = 4, kNoiseStream = 8;
 
 inline std::uint64_t mix(std::uint64_t seed, std::uint64_t replica, std::uint64_t stream,
                          std::uint64_t step) {

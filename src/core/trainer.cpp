@@ -5,9 +5,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
-#include <memory>
 #include <mutex>
-#include <new>
 #include <thread>
 #include <vector>
 
@@ -15,23 +13,15 @@
 
 namespace torchalu {
 
-namespace {
+Block allocate(std::size_t bytes) {
+  return Block(::operator new(std::max<std::size_t>(bytes, 1), std::align_val_t(4096)));
+}
 
-constexpr std::size_t kPage = 4096;
-
-struct AlignedDelete {
-  void operator()(void *p) const { ::operator delete(p, std::align_val_t(kPage)); }
-};
-using Block = std::unique_ptr<void, AlignedDelete>;
-
-Block allocate(std::size_t bytes) { return Block(::operator new(std::max<std::size_t>(bytes, 1), std::align_val_t(kPage))); }
-
-}  // namespace
-
-bool train(const Plan &plan, bool is_double, int threads, const std::function<bool(std::int64_t)> &poll) {
+bool train(const Team &team, bool is_double, int threads, const std::function<bool(std::int64_t)> &poll) {
   const Engine &engine = current_engine();
-  const std::size_t bytes = engine.workspace_bytes(plan, is_double);
-  threads = std::max(1, std::min(threads, plan.replicas));
+  const std::size_t bytes = engine.workspace_bytes(team, is_double);
+  const int replicas = team.plans[0].replicas;
+  threads = std::max(1, std::min(threads, replicas));
   std::vector<Block> workspaces;
   for (int t = 0; t < threads; ++t) workspaces.push_back(allocate(bytes));
 
@@ -41,9 +31,9 @@ bool train(const Plan &plan, bool is_double, int threads, const std::function<bo
   std::condition_variable finished;
   int running = threads;
   const auto work = [&](void *workspace) {
-    for (int r = next++; r < plan.replicas; r = next++) {
+    for (int r = next++; r < replicas; r = next++) {
       if (__atomic_load_n(&control.stop, __ATOMIC_RELAXED)) break;
-      engine.train_replica(plan, r, workspace, control, is_double);
+      engine.train_replica(team, r, workspace, control, is_double);
     }
     const std::lock_guard lock(mutex);
     --running;

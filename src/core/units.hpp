@@ -50,7 +50,7 @@ template <class T> void forward(const Layer &l, const T *p, LayerState<T> &s, Ba
     case Kind::kNMU: product_forward<T>(p, l.in, l.out, x, s.output, rows, s.scratch); break;
     case Kind::kNAC: multiply<T>(s.effective, l.in, l.out, x, s.output, rows); break;
     case Kind::kNACMul:
-      log_magnitude<T>(l, x, s.logs, l.in, rows);
+      if (!reads_shared_logs(l)) log_magnitude<T>(x, s.logs, l.in, rows, T(l.eps));
       multiply<T>(s.effective, l.in, l.out, {s.logs.data, rows}, s.output, rows);
       exponential(s.output, l.out, rows);
       break;
@@ -60,7 +60,7 @@ template <class T> void forward(const Layer &l, const T *p, LayerState<T> &s, Ba
         const int count = l.in - i < kPart ? l.in - i : kPart;
         const Batch<const T> part{x[i], x.stride};
         const Batch<T> logs{s.logs[i], rows};
-        log_magnitude<T>(l, part, logs, count, rows);
+        if (!reads_shared_logs(l)) log_magnitude<T>(part, logs, count, rows, T(l.eps));
         multiply_part<T>(s.effective + i, l.in, count, 2 * l.out, part, s.first, rows, i > 0);
         multiply_part<T>(s.effective + 2 * n + i, l.in, count, l.out, {logs.data, rows}, s.second, rows, i > 0);
       }

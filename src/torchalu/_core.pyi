@@ -25,4 +25,6 @@ def sample(
     step: int,
     range: tuple[float, float, float, float, bool],
     output: Tensor,
+    common: float = 0.0,
 ) -> None: ...
+def normal(seed: int, replica: int, stream: int, step: int, output: Tensor) -> None: ...

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torchalu.engine.stack import Stack
 
 STATUS = ("running", "finished", "stopped", "nan")
-"""By number as in src/core/plan.hpp: not through yet; all steps done; goal met; not finite."""
+"""By number as in src/core/plan.hpp: not through yet; all steps done; ended early; not finite."""
 
 RECORD_COLUMNS = (
     "step",
@@ -35,6 +35,9 @@ class State:
     step: np.ndarray
     status: np.ndarray
     best_validation: np.ndarray
+    best_extrapolation: np.ndarray
+    improved_to: np.ndarray
+    improved_at: np.ndarray
     patience: np.ndarray
 
     @classmethod
@@ -49,6 +52,9 @@ class State:
             np.zeros(count, np.int64),
             np.zeros(count, np.int8),
             np.full(count, np.inf),
+            np.full(count, np.inf),
+            np.full(count, np.inf),
+            np.zeros(count, np.int64),
             np.zeros(count, np.int32),
         )
 
@@ -90,7 +96,7 @@ class Result:
 
     @property
     def status(self) -> list[str]:
-        """Of each replica: "running", "finished", "stopped" (goal met) or "nan"."""
+        """Of each replica: "running", "finished", "stopped" (ended early) or "nan"."""
         return [STATUS[number] for number in self.state.status]
 
     @property

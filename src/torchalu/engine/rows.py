@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import cast
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -29,9 +32,19 @@ def sample_batch(
     """The very batch that `train` draws at a step (counted from 0): inputs and targets."""
     rows = -(-batch_size // ROW_GROUP) * ROW_GROUP
     columns = torch.empty(task.in_features, rows, dtype=dtype)
-    _core.sample(seed, replica, 0, step, _native_range(task.interpolation_range), columns)
+    interval = _native_range(task.interpolation_range)
+    _core.sample(seed, replica, 0, step, interval, columns, task.common_part)
     x = columns.T[:batch_size].contiguous()
-    return x, task.target(x, *task.subsets_of(seed, replica))
+    y = task.target(x, *task.subsets_of(seed, replica))
+    if task.noise > 0:
+        normal = torch.empty(rows, dtype=dtype)
+        _core.normal(seed, replica, 0, step, normal)
+        y = y * (1 + task.noise * normal[:batch_size, None])
+    return x, y
+
+
+Native = dict[str, object]
+"""What a task is to `torchalu._core.train`: sampled, table and validation."""
 
 
 def native_task(
@@ -42,8 +55,8 @@ def native_task(
     ids: np.ndarray,
     dtype: torch.dtype,
     batch_size: int,
-) -> dict[str, object]:
-    """The arguments sampled, table and validation of `torchalu._core.train`.
+) -> Native:
+    """A task as the native trainer reads it.
 
     Raises:
         ValueError: the task has another number of inputs than the stack.
@@ -52,12 +65,12 @@ def native_task(
         order = np.random.default_rng(seed).permutation(len(task.y))
         if len(task.y) <= batch_size:
             order = np.arange(len(task.y))
+        held_out = validation or task
+        in_order = np.arange(len(held_out.y))
         return {
             "sampled": None,
             "table": _columns(task, order, batch_size, dtype),
-            "validation": _columns(
-                validation or task, np.arange(len((validation or task).y)), batch_size, dtype
-            ),
+            "validation": _columns(held_out, in_order, batch_size, dtype),
         }
     if task.in_features != network.in_features:
         raise ValueError(
@@ -65,18 +78,26 @@ def native_task(
         )
     subsets = [task.subsets_of(seed, int(replica)) for replica in ids]
     first, second = (np.stack([pair[k] for pair in subsets]) for k in (0, 1))
-    return {
-        "sampled": (
-            OPERATIONS.index(task.operation),
-            first,
-            second,
-            _native_range(task.interpolation_range),
-            _native_range(task.extrapolation_range),
-            task.evaluation_rows,
-        ),
-        "table": None,
-        "validation": None,
-    }
+    sampled = (
+        OPERATIONS.index(task.operation),
+        first,
+        second,
+        _native_range(task.interpolation_range),
+        _native_range(task.extrapolation_range),
+        task.common_part,
+        task.evaluation_rows,
+        task.noise,
+    )
+    return {"sampled": sampled, "table": None, "validation": None}
+
+
+def share_subsets(tasks: Sequence[Native]) -> None:
+    """Let tasks with equal subsets hold the same arrays: their sums are then formed once."""
+    known: dict[bytes, np.ndarray] = {}
+    for task in tasks:
+        operation, first, second, *rest = cast("tuple", task["sampled"])
+        first, second = (known.setdefault(a.tobytes(), a) for a in (first, second))
+        task["sampled"] = (operation, first, second, *rest)
 
 
 def _columns(

@@ -38,10 +38,15 @@ class SimpleFunction:
         extrapolation_range: the same for the test inputs.
         evaluation_rows: rows of the fixed validation and test sets.
         subsets: the indices of A and of B, the same for every replica.
+        noise: standard deviation of a normal error of the training and validation targets, as a
+            part of each target; the test targets stay exact.
+        correlation: of any two inputs of a row, in [0, 1). Each input is then a mean of a number of
+            its own and of one that the row shares, so that it stays within its range.
 
     Raises:
         ValueError: an unknown operation, an empty or reversed range, a size that is not positive,
-            subsets that do not fit into the inputs.
+            subsets that do not fit into the inputs, a noise that is negative, a correlation
+            outside [0, 1) or on a two-sided range.
 
     Source:
         Madsen & Johansen 2020, section 4.1 and appendix C.1, equations 15 and 73. Departure: the
@@ -62,6 +67,8 @@ class SimpleFunction:
     extrapolation_range: SamplingRange = (2.0, 6.0)
     evaluation_rows: int = 10_000
     subsets: tuple[Sequence[int], Sequence[int]] | None = None
+    noise: float = 0.0
+    correlation: float = 0.0
 
     def __post_init__(self) -> None:
         if self.operation not in get_args(Operation):
@@ -76,6 +83,7 @@ class SimpleFunction:
                     raise ValueError(
                         f"{name} holds ({low}, {high}); give finite numbers, low < high"
                     )
+        self._check_noise()
         if self.subsets is not None:
             self._check_subsets(self.subsets)
         elif self.subset_size < 1 or self.offsets < 1:
@@ -83,6 +91,18 @@ class SimpleFunction:
                 f"two subsets of {self.subset_size} inputs that overlap by {self.overlap_ratio} "
                 f"do not fit into in_features = {self.in_features}; choose subset_ratio in (0, 1] "
                 "and overlap_ratio in [0, 1], smaller or with more overlap"
+            )
+
+    def _check_noise(self) -> None:
+        if not 0 <= self.noise < np.inf:
+            raise ValueError(f"noise is {self.noise}; give a number that is not negative")
+        if not 0 <= self.correlation < 1:
+            raise ValueError(f"correlation is {self.correlation}; give a number in [0, 1)")
+        ranges = (self.interpolation_range, self.extrapolation_range)
+        if self.correlation > 0 and any(len(intervals(given)) > 1 for given in ranges):
+            raise ValueError(
+                f"correlation is {self.correlation} on a two-sided range, where inputs of one row "
+                "lie on either side; give 0, or a one-sided range"
             )
 
     def _check_subsets(self, subsets: tuple[Sequence[int], Sequence[int]]) -> None:
@@ -108,6 +128,12 @@ class SimpleFunction:
     def offsets(self) -> int:
         """Number of places where the first drawn subset may start."""
         return self.in_features - self.subset_size - self.shift + 1
+
+    @property
+    def common_part(self) -> float:
+        """The part w of an input that its row shares: correlation = w^2 / (w^2 + (1 - w)^2)."""
+        common, own = self.correlation**0.5, (1 - self.correlation) ** 0.5
+        return common / (common + own)
 
     def subsets_of(self, seed: int, replica: int) -> tuple[np.ndarray, np.ndarray]:
         """The indices of A and of B for one replica, a function of its arguments alone."""
