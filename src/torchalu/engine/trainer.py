@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -11,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from torchalu import _core
+from torchalu.engine.cores import cores
 from torchalu.engine.progress import watch
 from torchalu.engine.result import Result
 from torchalu.engine.run import Run
@@ -203,7 +203,7 @@ def train_together(
                 adam=(*betas, adam_eps),
                 steps=steps,
                 evaluate_every=evaluate_every,
-                threads=threads or _cores(),
+                threads=threads or cores(),
                 poll=watch_and_poll,
             )
         except KeyboardInterrupt:
@@ -218,13 +218,6 @@ def _replica_ids(replicas: int | Sequence[int]) -> np.ndarray:
     if len(ids) == 0 or min(ids) < 0:
         raise ValueError(f"replicas is {replicas!r}; give a positive number, or numbers from 0")
     return np.asarray(ids, np.uint64)
-
-
-def _cores() -> int:
-    """Cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _check(dtype: torch.dtype, seed: int, counts: dict[str, int | None]) -> None:

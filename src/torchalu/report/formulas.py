@@ -10,7 +10,7 @@ from pathlib import Path
 import sympy
 
 from torchalu.export import to_c, to_json, to_latex, to_python
-from torchalu.report.files import write_atomic
+from torchalu.train.files import write_atomic
 
 _LONG_NUMBER = re.compile(r"(?<![\w.])\d+\.\d{6,}(?:e[+-]?\d+)?")
 

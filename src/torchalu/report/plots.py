@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import io
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from torchalu.report.baseline import Predict
-from torchalu.report.files import write_atomic
+from torchalu.report.style import INK, image, polish, require_matplotlib
 from torchalu.tasks import Table
+from torchalu.train.files import write_atomic
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_FORMULA, _MLP, _DATA, _INK = "#0072B2", "#D55E00", "#000000", "#444444"
+_FORMULA, _MLP, _DATA = "#0072B2", "#D55E00", "#000000"
 _OUTSIDE = (("#009E73", "D"), ("#CC79A7", "s"), ("#E69F00", "v"), ("#56B4E9", "P"))
 _LOG_RATIO = 30.0
 _TITLE_LENGTH = 84
@@ -51,28 +51,6 @@ class FitPicture:
     title: str = ""
 
 
-def require_matplotlib() -> Any:
-    """Imports what draws the pictures.
-
-    Returns:
-        The class of matplotlib's figures.
-
-    Raises:
-        ImportError: if matplotlib is missing, with the extra that brings it.
-
-    Example:
-        >>> require_matplotlib().__name__
-        'Figure'
-    """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ImportError(
-            "plots need matplotlib, which is not installed; run: pip install 'torchalu[plots]'"
-        ) from error
-    return Figure
-
-
 def plot_fit(picture: FitPicture, path: str | os.PathLike[str]) -> None:
     """Draws a fit into a PNG file.
 
@@ -101,10 +79,7 @@ def plot_fit(picture: FitPicture, path: str | os.PathLike[str]) -> None:
     """
     if not os.fspath(path).lower().endswith(".png"):
         raise ValueError(f"path is {os.fspath(path)!r}; allowed: a name that ends in .png")
-    figure = draw_fit(picture)
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=150)
-    write_atomic(path, buffer.getvalue())
+    write_atomic(path, image(draw_fit(picture), "png"))
 
 
 def draw_fit(picture: FitPicture) -> Figure:
@@ -130,7 +105,7 @@ def draw_fit(picture: FitPicture) -> Figure:
     if len(formula) > _TITLE_LENGTH:
         formula = formula[: _TITLE_LENGTH - 1] + "…"
     title = f"{picture.title}\n{formula}" if picture.title else formula
-    figure.suptitle(title.replace("$", r"\$"), fontsize=12, color=_INK)
+    figure.suptitle(title.replace("$", r"\$"), fontsize=12, color=INK)
     if picture.table.X.shape[1] == 1:
         _draw_curve(figure, picture)
     else:
@@ -169,11 +144,11 @@ def _draw_curve(figure: Figure, picture: FitPicture) -> None:
             )
     bottom.margins(y=0.15)
     bottom.axhline(0, color=_FORMULA, lw=1.6)
-    bottom.set_ylabel("data / formula − 1", color=_INK)
-    bottom.set_xlabel(table.feature_names[0], color=_INK)
-    top.set_ylabel(table.target, color=_INK)
+    bottom.set_ylabel("data / formula − 1", color=INK)
+    bottom.set_xlabel(table.feature_names[0], color=INK)
+    top.set_ylabel(table.target, color=INK)
     top.legend(frameon=False, fontsize=9)
-    _polish(top, bottom)
+    polish(top, bottom)
 
 
 def _draw_predictions(figure: Figure, picture: FitPicture) -> None:
@@ -181,19 +156,19 @@ def _draw_predictions(figure: Figure, picture: FitPicture) -> None:
     left, right = figure.subplots(1, 2)
     inside = {"": picture.table}
     _draw_agreement(left, picture, inside)
-    left.set_title("rows learned from", fontsize=11, color=_INK)
-    left.set_xlabel(f"{picture.table.target}, true", color=_INK)
+    left.set_title("rows learned from", fontsize=11, color=INK)
+    left.set_xlabel(f"{picture.table.target}, true", color=INK)
     if picture.outside:
         _draw_agreement(right, picture, picture.outside)
-        right.set_title("outside their range", fontsize=11, color=_INK)
-        right.set_xlabel(f"{picture.table.target}, true", color=_INK)
+        right.set_title("outside their range", fontsize=11, color=INK)
+        right.set_xlabel(f"{picture.table.target}, true", color=INK)
     else:
         stretched = {"": stretch(picture.table, picture.predict)}
         _draw_agreement(right, picture, stretched)
-        right.set_title("inputs up to 3 times farther out", fontsize=11, color=_INK)
-        right.set_xlabel(f"{picture.table.target}, by the formula", color=_INK)
-    left.set_ylabel(f"{picture.table.target}, predicted", color=_INK)
-    _polish(left, right)
+        right.set_title("inputs up to 3 times farther out", fontsize=11, color=INK)
+        right.set_xlabel(f"{picture.table.target}, by the formula", color=INK)
+    left.set_ylabel(f"{picture.table.target}, predicted", color=INK)
+    polish(left, right)
 
 
 def _draw_agreement(axes: Axes, picture: FitPicture, tables: Mapping[str, Table]) -> None:
@@ -290,11 +265,3 @@ def _residual(picture: FitPicture, rows: Table) -> np.ndarray:
 def _cycle(count: int) -> list[tuple[str, str]]:
     """A color and a marker for each of some tables."""
     return [_OUTSIDE[index % len(_OUTSIDE)] for index in range(count)]
-
-
-def _polish(*all_axes: Axes) -> None:
-    """Light grid, no frame."""
-    for axes in all_axes:
-        axes.grid(True, color="#000000", alpha=0.1, lw=0.6)
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.tick_params(colors=_INK)

@@ -5,7 +5,7 @@ import stat
 
 import pytest
 
-from torchalu.report import write_atomic
+from torchalu.train import write_atomic
 
 
 def test_writes_text_and_bytes(tmp_path):

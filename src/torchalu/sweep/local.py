@@ -1,0 +1,121 @@
+"""A sweep on the cores of this machine: a thread a core."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import platform
+import queue
+import sys
+import threading
+
+import torch
+
+from torchalu.sweep.meter import Meter
+from torchalu.sweep.progress import Progress
+from torchalu.train import Chunk, Cost, RunFolder, Stopped, encode, processor
+
+_LOOK_EVERY_SECONDS = 0.1
+_INTERRUPTED = 130
+
+
+def run_local(folder: RunFolder, workers: int, bar: Progress) -> None:
+    """Carries out the chunks that a folder lacks, `workers` at a time.
+
+    Args:
+        folder: of the run.
+        workers: how many threads.
+        bar: told how far each chunk is.
+
+    Raises:
+        KeyboardInterrupt: on Ctrl-C, once all chunks have stopped; at once on a second one.
+        Exception: the first error of a chunk, with a note that names the chunk.
+    """
+    crew = _Crew(folder, bar)
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        crew.begin(min(workers, len(folder.todo)))
+        crew.wait()
+    except BaseException:
+        crew.stop.set()
+        atexit.register(crew.leave)
+        crew.wait()
+        raise
+    finally:
+        torch.set_num_threads(before)
+    if crew.error is not None:
+        raise crew.error
+
+
+class _Crew:
+    """Threads that take chunks from one queue until it is empty, one fails, or all are to stop."""
+
+    def __init__(self, folder: RunFolder, bar: Progress) -> None:
+        self.stop = threading.Event()
+        self.error: BaseException | None = None
+        self._folder, self._bar = folder, bar
+        self._meter, self._processor = Meter(), processor()
+        self._queue: queue.SimpleQueue[Chunk] = queue.SimpleQueue()
+        self._ended: list[threading.Event] = []
+        for chunk in folder.todo:
+            self._queue.put(chunk)
+
+    def begin(self, count: int) -> None:
+        """Starts so many threads, which do not keep the process from ending."""
+        for _ in range(count):
+            ended = threading.Event()
+            threading.Thread(target=self._work, args=(ended,), daemon=True).start()
+            self._ended.append(ended)
+
+    def wait(self) -> None:
+        """Waits for the threads; Ctrl-C breaks it off, and does not break a second call."""
+        for ended in self._ended:
+            while not ended.wait(_LOOK_EVERY_SECONDS):
+                pass
+
+    def leave(self) -> None:
+        """Ends the process at once if a thread is still in native code, which Python cannot end."""
+        if not all(ended.is_set() for ended in self._ended):
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(_INTERRUPTED)
+
+    def _work(self, ended: threading.Event) -> None:
+        """What a thread does."""
+        try:
+            self._empty_queue()
+        finally:
+            ended.set()
+
+    def _empty_queue(self) -> None:
+        """Carries out one chunk after the other."""
+        while not self.stop.is_set() and self.error is None:
+            try:
+                chunk = self._queue.get_nowait()
+            except queue.Empty:
+                return
+            try:
+                self._carry_out(chunk)
+            except BaseException as error:
+                if self.stop.is_set() and isinstance(error, Stopped | KeyboardInterrupt):
+                    return
+                if self.error is None:
+                    error.add_note(f"(in chunk {chunk.name!r} of {self._folder.study.name})")
+                    self.error = error
+                return
+
+    def _carry_out(self, chunk: Chunk) -> None:
+        """Does a chunk, and records it."""
+
+        def report(fraction: float) -> None:
+            if self.stop.is_set():
+                raise Stopped(chunk.name)
+            self._bar.update(chunk.name, fraction)
+
+        with self._meter.measure() as reading:
+            part = self._folder.study.run(chunk, self._folder.scratch(chunk.name), report)
+            files = encode(part)
+        seconds = (round(reading.wall_seconds, 3), round(reading.core_seconds, 3))
+        self._folder.write(chunk.name, files, Cost(*seconds, platform.node(), self._processor))
+        self._bar.update(chunk.name, 1.0)

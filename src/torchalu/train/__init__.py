@@ -1,0 +1,34 @@
+"""Studies and run folders, and the training loop for any module."""
+
+from torchalu.train.checkpoint import CheckpointError
+from torchalu.train.configuration import TrainingConfiguration
+from torchalu.train.files import remove_unfinished, write_atomic
+from torchalu.train.loop import TrainingResult, fit
+from torchalu.train.machine import cores, environment, processor
+from torchalu.train.part_files import Cost, encode
+from torchalu.train.run_folder import RunFolder
+from torchalu.train.schedules import cosine, staircase
+from torchalu.train.study import JSON, Chunk, Part, Report, Stopped, Study
+
+__all__ = [
+    "JSON",
+    "CheckpointError",
+    "Chunk",
+    "Cost",
+    "Part",
+    "Report",
+    "RunFolder",
+    "Stopped",
+    "Study",
+    "TrainingConfiguration",
+    "TrainingResult",
+    "cores",
+    "cosine",
+    "encode",
+    "environment",
+    "fit",
+    "processor",
+    "remove_unfinished",
+    "staircase",
+    "write_atomic",
+]

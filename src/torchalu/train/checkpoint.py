@@ -1,0 +1,184 @@
+"""Checkpoints of the training loop: one safetensors file with JSON in its head."""
+
+from __future__ import annotations
+
+import json
+import math
+import warnings
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import safetensors
+import torch
+from safetensors.torch import load, save
+from torch import Tensor
+
+from torchalu.train.files import write_atomic
+
+NAME = "checkpoint.safetensors"
+_FORMAT = "torchalu.train/1"
+
+
+class CheckpointError(ValueError):
+    """A checkpoint that is of another run."""
+
+
+@dataclass
+class Checkpoint:
+    """Everything a run needs to go on as if it had not been broken off.
+
+    Attributes:
+        identity: what must be the same when it goes on: configuration and shapes.
+        step: steps taken.
+        status: as in `TrainingResult`.
+        state: the module's, after that many steps.
+        best_state: the module's at its lowest validation loss; empty before the first evaluation.
+        best_step: the step of that.
+        best_loss: that loss.
+        optimizer: the optimizer's state for each parameter, by number and name.
+        generators: the states of the random number generators.
+        records: the evaluations, column by column.
+    """
+
+    identity: dict[str, Any]
+    step: int = 0
+    status: str = "running"
+    state: dict[str, Tensor] = field(default_factory=dict)
+    best_state: dict[str, Tensor] = field(default_factory=dict)
+    best_step: int = 0
+    best_loss: float = math.inf
+    optimizer: dict[int, dict[str, Any]] = field(default_factory=dict)
+    generators: dict[str, Tensor] = field(default_factory=dict)
+    records: dict[str, list[float]] = field(default_factory=dict)
+
+
+def write_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
+    """Write a checkpoint, whole or not at all.
+
+    Args:
+        folder: made if it does not exist.
+        checkpoint: what to write.
+
+    Raises:
+        OSError: the folder cannot be written to.
+        TypeError: the optimizer's state holds what is neither tensor nor number.
+
+    Example:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as name:
+        ...     write_checkpoint(Path(name), Checkpoint({"seed": 0}, step=7))
+        ...     read_checkpoint(Path(name), {"seed": 0}).step
+        7
+    """
+    tensors: dict[str, Tensor] = {}
+    for prefix in ("state", "best_state", "generators"):
+        for name, value in getattr(checkpoint, prefix).items():
+            tensors[f"{prefix}/{name}"] = value
+    numbers: dict[str, dict[str, Any]] = {}
+    for index, entries in checkpoint.optimizer.items():
+        numbers[str(index)] = {}
+        for name, value in entries.items():
+            if isinstance(value, Tensor):
+                tensors[f"optimizer/{index}/{name}"] = value
+            elif value is None or isinstance(value, bool | int | float):
+                numbers[str(index)][name] = value
+            else:
+                raise TypeError(
+                    f"the optimizer keeps {name!r} as a {type(value).__name__}; a checkpoint "
+                    "takes tensors and numbers: use another optimizer, or no folder"
+                )
+    for name, column in checkpoint.records.items():
+        tensors[f"records/{name}"] = torch.tensor(column, dtype=torch.float64)
+    tensors["best_loss"] = torch.tensor(checkpoint.best_loss, dtype=torch.float64)
+    head = {
+        "format": _FORMAT,
+        "identity": checkpoint.identity,
+        "step": checkpoint.step,
+        "status": checkpoint.status,
+        "best_step": checkpoint.best_step,
+        "optimizer": numbers,
+        "columns": list(checkpoint.records),
+    }
+    copies = {name: value.detach().cpu().clone().contiguous() for name, value in tensors.items()}
+    folder.mkdir(parents=True, exist_ok=True)
+    write_atomic(folder / NAME, save(copies, {"torchalu": json.dumps(head, allow_nan=False)}))
+
+
+def read_checkpoint(folder: Path, identity: dict[str, Any]) -> Checkpoint | None:
+    """Read the checkpoint in a folder; None if there is none to go on from.
+
+    A file that cannot be read is set aside under a name that ends in `.broken`, with a warning.
+
+    Args:
+        folder: where `write_checkpoint` put it.
+        identity: of the run that is to go on.
+
+    Raises:
+        OSError: the file is there and cannot be opened.
+        CheckpointError: it is of another run, with what differs.
+    """
+    path = folder / NAME
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return None
+    try:
+        head = json.loads(_metadata(data)["torchalu"])
+        if head["format"] != _FORMAT:
+            raise CheckpointError(
+                f"{str(path)!r} is of format {head['format']!r}; give {_FORMAT!r}"
+            )
+        tensors = load(data)
+    except (safetensors.SafetensorError, KeyError, TypeError, json.JSONDecodeError) as error:
+        aside = path.with_name(f"{NAME}.broken")
+        path.replace(aside)
+        warnings.warn(
+            f"{str(path)!r} is no checkpoint ({error}); it is now {aside.name!r}, and training "
+            "begins anew",
+            stacklevel=3,
+        )
+        return None
+    _compare(path, head["identity"], identity)
+    return _assemble(head, tensors)
+
+
+def _assemble(head: dict[str, Any], tensors: dict[str, Tensor]) -> Checkpoint:
+    """The checkpoint that head and tensors of a file make."""
+    groups: dict[str, dict[str, Tensor]] = {}
+    for name, value in tensors.items():
+        group, _, rest = name.partition("/")
+        groups.setdefault(group, {})[rest] = value
+    optimizer = {int(index): dict(entries) for index, entries in head["optimizer"].items()}
+    for name, value in groups.get("optimizer", {}).items():
+        index, _, rest = name.partition("/")
+        optimizer[int(index)][rest] = value
+    return Checkpoint(
+        identity=head["identity"],
+        step=head["step"],
+        status=head["status"],
+        state=groups.get("state", {}),
+        best_state=groups.get("best_state", {}),
+        best_step=head["best_step"],
+        best_loss=tensors["best_loss"].item(),
+        optimizer=optimizer,
+        generators=groups.get("generators", {}),
+        records={name: groups["records"][name].tolist() for name in head["columns"]},
+    )
+
+
+def _metadata(data: bytes) -> dict[str, str]:
+    """The metadata in the head of a safetensors file."""
+    size = int.from_bytes(data[:8], "little")
+    return json.loads(data[8 : 8 + size].decode(errors="replace"))["__metadata__"]
+
+
+def _compare(path: Path, found: dict[str, Any], wanted: dict[str, Any]) -> None:
+    """Raise where the checkpoint is of another run."""
+    wanted = json.loads(json.dumps(wanted))
+    for name in sorted({*found, *wanted}):
+        if found.get(name) != wanted.get(name):
+            raise CheckpointError(
+                f"{str(path)!r} is of a run with {name} = {found.get(name)!r}, and this one has "
+                f"{wanted.get(name)!r}; give another folder, or remove the file to begin anew"
+            )

@@ -1,0 +1,77 @@
+"""What settles a run of the general training loop, apart from module and data."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class TrainingConfiguration:
+    """The numbers that `fit` goes by; steps are optimizer steps throughout.
+
+    Args:
+        steps: how many to take.
+        learning_rate: of the optimizer, before the schedule.
+        penalty: the factor of the units' penalties once the ramp is over.
+        penalty_start: the step up to which the factor is 0.
+        penalty_end: the step from which on it is `penalty`.
+        clip_norm: the gradient is scaled down to this norm where its own is greater.
+        evaluate_every: steps from one evaluation to the next; one always follows the last step.
+        checkpoint_every: steps from one checkpoint to the next, if a folder is given.
+        seed: of all random numbers that the loop, the sampling and the module draw.
+
+    Raises:
+        ValueError: a number is out of its range.
+
+    Source:
+        Madsen & Johansen 2020, section 2.7, equation 14, for the penalty and its ramp.
+
+    Example:
+        >>> TrainingConfiguration(steps=100).learning_rate
+        0.001
+        >>> TrainingConfiguration(steps=0)
+        Traceback (most recent call last):
+        ValueError: steps is 0; give a positive integer
+    """
+
+    steps: int
+    learning_rate: float = 1e-3
+    penalty: float = 0.0
+    penalty_start: float = 0.0
+    penalty_end: float = 1.0
+    clip_norm: float = math.inf
+    evaluate_every: int = 1000
+    checkpoint_every: int = 1000
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("steps", "evaluate_every", "checkpoint_every"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} is {getattr(self, name)}; give a positive integer")
+        for name in ("learning_rate", "clip_norm"):
+            if not getattr(self, name) > 0:
+                raise ValueError(f"{name} is {getattr(self, name)}; give a positive number")
+        if not 0 <= self.penalty < math.inf:
+            raise ValueError(f"penalty is {self.penalty}; give a finite number, 0 or more")
+        if not self.penalty_start < self.penalty_end:
+            raise ValueError(
+                f"penalty_start is {self.penalty_start} and penalty_end {self.penalty_end}; the "
+                "ramp has to end after it starts"
+            )
+        if not 0 <= self.seed < 1 << 63:
+            raise ValueError(f"seed is {self.seed}; give a whole number from 0 to 2**63 - 1")
+
+    def to_json(self) -> dict[str, int | float | str]:
+        """The fields, with infinity as text, since JSON has no number for it.
+
+        Example:
+            >>> TrainingConfiguration(steps=100).to_json()["clip_norm"]
+            'inf'
+        """
+        fields = dataclasses.asdict(self)
+        return {
+            name: str(value) if isinstance(value, float) and math.isinf(value) else value
+            for name, value in fields.items()
+        }

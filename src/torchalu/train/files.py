@@ -1,0 +1,102 @@
+"""Files that are either written whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+from pathlib import Path
+
+_UNFINISHED = ".unfinished"
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_NO_DIRECTORY_SYNC = (errno.EINVAL, errno.ENOTSUP, errno.EACCES)
+
+
+def write_atomic(path: str | os.PathLike[str], content: str | bytes) -> None:
+    """Writes a file by way of a neighbor that then takes its name.
+
+    Whoever reads the path sees the old content or the new, never half of it. A failed write
+    leaves nothing behind; what a killed process leaves, `remove_unfinished` removes. On return
+    the file is on the disk, not only in the system's memory.
+
+    Args:
+        path: the file to write; an existing one is replaced.
+        content: text (written as UTF-8) or bytes.
+
+    Raises:
+        OSError: if the folder does not exist, cannot be written to, or the disk is full.
+
+    Example:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     write_atomic(Path(folder) / "formula.txt", "a * b")
+        ...     [entry.name for entry in Path(folder).iterdir()]
+        ['formula.txt']
+    """
+    path = Path(path)
+    data = content.encode() if isinstance(content, str) else content
+    try:
+        _write(path, data)
+    except OSError as error:
+        if error.errno not in _FULL:
+            raise
+        raise OSError(
+            error.errno,
+            f"no disk space for the {len(data)} bytes of {str(path)!r}; free some and run the same "
+            "command again: what was written before is kept",
+        ) from error
+
+
+def remove_unfinished(folder: str | os.PathLike[str]) -> None:
+    """Removes what `write_atomic` left in a folder when its process was killed.
+
+    Args:
+        folder: where to look; nothing happens if there is none. Nobody may be writing to it.
+
+    Example:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     remove_unfinished(folder)
+    """
+    for path in Path(folder).glob(f".*{_UNFINISHED}"):
+        path.unlink(missing_ok=True)
+
+
+def is_unfinished(name: str) -> bool:
+    """Whether a file of this name is one that `write_atomic` has not finished.
+
+    Example:
+        >>> is_unfinished("formula.txt")
+        False
+    """
+    return name.startswith(".") and name.endswith(_UNFINISHED)
+
+
+def _write(path: Path, data: bytes) -> None:
+    """Writes, renames, and waits for the disk."""
+    unfinished = path.parent / f".{path.name}.{secrets.token_hex(4)}{_UNFINISHED}"
+    try:
+        handle = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        unfinished.replace(path)
+    except BaseException:
+        unfinished.unlink(missing_ok=True)
+        raise
+    _sync_folder(path.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Waits until the folder's list of names is on the disk, where the system can do that."""
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+    except OSError as error:
+        if error.errno not in _NO_DIRECTORY_SYNC:
+            raise

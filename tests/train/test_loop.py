@@ -1,0 +1,307 @@
+"""The general loop against a loop written out, and broken runs against unbroken ones."""
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from torchalu.nn import NAU, NMU, constrain_after, penalty, penalty_ramp
+from torchalu.train import CheckpointError, TrainingConfiguration, cosine, fit
+from torchalu.train.checkpoint import NAME
+
+OPTIMIZERS = [
+    torch.optim.Adam,
+    torch.optim.AdamW,
+    lambda p, lr: torch.optim.SGD(p, lr=lr, momentum=0.9),
+    torch.optim.RMSprop,
+    torch.optim.Rprop,
+]
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    """Small tensors are no faster on several, and slow on a busy machine."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+def model(seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    return nn.Sequential(NAU(3, 2, generator=generator), NMU(2, 1, generator=generator))
+
+
+def sample(step, generator):
+    x = 1 + torch.rand(16, 3, generator=generator)
+    return x, (x[:, :1] + x[:, 1:2]) * x[:, 2:]
+
+
+def loss(module, batch):
+    return nn.functional.mse_loss(module(batch[0]), batch[1])
+
+
+def evaluate(module):
+    x, y = sample(0, torch.Generator().manual_seed(99))
+    return {
+        "validation_loss": loss(module, (x, y)).item(),
+        "extrapolation_loss": loss(module, (3 * x, 9 * y)).item(),
+    }
+
+
+def configuration(**changes):
+    numbers = {"steps": 60, "learning_rate": 0.02, "penalty": 0.5, "penalty_start": 20}
+    numbers |= {"penalty_end": 40, "evaluate_every": 20, "checkpoint_every": 7, "seed": 3}
+    return TrainingConfiguration(**{**numbers, **changes})
+
+
+def same(first, second):
+    return first.keys() == second.keys() and all(
+        torch.equal(value, second[name]) for name, value in first.items()
+    )
+
+
+def test_it_is_the_loop_written_out():
+    module = model()
+    expected, generator = model(), torch.Generator().manual_seed(3)
+    optimizer = torch.optim.Adam(expected.parameters(), lr=0.02)
+    constrain_after(optimizer, expected)
+    schedule, rows = cosine(60, warmup=10), []
+    for step in range(60):
+        for group in optimizer.param_groups:
+            group["lr"] = 0.02 * schedule(step)
+        fitted = loss(expected, sample(step, generator))
+        optimizer.zero_grad()
+        (fitted + 0.5 * penalty_ramp(step, 20, 40) * penalty(expected)).backward()
+        optimizer.step()
+        if step % 20 == 19:
+            rows.append((step + 1, fitted.item(), *evaluate(expected).values()))
+    result = fit(module, sample, loss, configuration(), evaluate=evaluate, schedule=schedule)
+    assert same(result.last_state, expected.state_dict())
+    assert same(module.state_dict(), expected.state_dict())
+    assert result.records.rows() == rows
+    assert result.records.columns == [
+        *("step", "training_loss", "validation_loss", "extrapolation_loss")
+    ]
+    assert (result.status, result.steps) == ("finished", 60)
+
+
+def test_the_best_state_is_that_of_the_lowest_validation_loss():
+    states = {}
+
+    def uneven(module):
+        states[len(states)] = {k: v.clone() for k, v in module.state_dict().items()}
+        return {"validation_loss": [5.0, 2.0, float("nan"), 3.0, 2.0][len(states) - 1]}
+
+    result = fit(model(), sample, loss, configuration(evaluate_every=12), evaluate=uneven)
+    assert result.best_step == 24
+    assert same(result.best_state, states[1])
+    assert not same(result.best_state, result.last_state)
+
+
+def test_without_an_evaluation_the_last_state_is_the_best():
+    result = fit(model(), sample, loss, configuration(steps=30))
+    assert result.records["step"].to_list() == [20, 30]
+    assert result.best_step == 30
+    assert same(result.best_state, result.last_state)
+
+
+def test_evaluation_is_without_dropout_and_training_goes_on_with_it():
+    module = nn.Sequential(nn.Dropout(0.5), nn.Linear(3, 1))
+    modes = []
+
+    def look(m):
+        modes.append((m.training, torch.is_grad_enabled()))
+        return {"validation_loss": 0.0}
+
+    fit(module, sample, loss, configuration(), evaluate=look)
+    assert set(modes) == {(False, False)}
+    assert module.training
+
+
+def test_gradients_are_clipped():
+    module = nn.Linear(3, 1)
+    before = torch.cat([p.flatten() for p in module.parameters()]).detach().clone()
+    numbers = configuration(steps=1, clip_norm=1e-3, learning_rate=1.0)
+    fit(module, sample, loss, numbers, optimizer=torch.optim.SGD)
+    after = torch.cat([p.flatten() for p in module.parameters()]).detach()
+    assert (after - before).norm().item() == pytest.approx(1e-3, rel=1e-3)
+
+
+def test_a_loss_that_is_not_finite_ends_the_run_before_it_reaches_the_parameters():
+    def poisoned(step, generator):
+        x, y = sample(step, generator)
+        return x, y * (float("inf") if step == 33 else 1.0)
+
+    module = model()
+    result = fit(module, poisoned, loss, configuration(), evaluate=evaluate)
+    assert (result.status, result.steps) == ("nan", 33)
+    assert result.records["step"].to_list() == [20, 33]
+    assert result.records["training_loss"].is_finite().to_list() == [True, False]
+    assert all(value.isfinite().all() for value in result.last_state.values())
+    expected = fit(model(), sample, loss, configuration(steps=33))
+    assert same(result.last_state, expected.last_state)
+
+
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+@pytest.mark.parametrize("at", [1, 20, 33, 59])
+def test_a_run_broken_by_its_report_goes_on_bit_for_bit(tmp_path, monkeypatch, optimizer, at):
+    monkeypatch.setattr("torchalu.train.loop._REPORT_SECONDS", -1.0)
+
+    def dropout():
+        return nn.Sequential(nn.Linear(3, 8), nn.Dropout(0.2), nn.BatchNorm1d(8), nn.Linear(8, 1))
+
+    def make():
+        torch.manual_seed(0)
+        return dropout()
+
+    options = {"evaluate": evaluate, "optimizer": optimizer, "schedule": cosine(60)}
+    whole = fit(make(), sample, loss, configuration(), **options)
+
+    def stop(step):
+        if step == at:
+            raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        fit(make(), sample, loss, configuration(), **options, folder=tmp_path, report=stop)
+    module = make()
+    torch.rand(17)
+    result = fit(module, sample, loss, configuration(), **options, folder=tmp_path)
+    assert same(result.last_state, whole.last_state)
+    assert same(result.best_state, whole.best_state)
+    assert result.records.equals(whole.records)
+    assert result.best_step == whole.best_step
+    again = fit(make(), sample, loss, configuration(), **options, folder=tmp_path)
+    assert same(again.last_state, whole.last_state)
+    assert again.records.equals(whole.records)
+
+
+def test_kill_minus_nine_at_random_moments(tmp_path):
+    """The files are those of an unbroken run, whatever moment it was killed at."""
+    random = np.random.default_rng(0)
+    code = (
+        "import runpy, sys; "
+        f"runpy.run_path({str(Path(__file__).with_name('killed.py'))!r})['run'](sys.argv[1])"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path / "broken")]
+    killed = 0
+    for _ in range(3):
+        with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+            assert process.stdout is not None
+            process.stdout.readline()
+            time.sleep(random.uniform(0.05, 0.4))
+            killed += process.poll() is None
+            process.kill()
+    assert killed
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    command[-1] = str(tmp_path / "whole")
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    for name in ("records.parquet", "last.safetensors", "best.safetensors"):
+        first, second = (tmp_path / run / name for run in ("broken", "whole"))
+        assert first.read_bytes() == second.read_bytes(), name
+
+
+def test_a_fused_optimizer_goes_on_with_parameters_of_any_layout(tmp_path):
+    def make():
+        torch.manual_seed(0)
+        convolution = nn.Conv2d(2, 3, 3).to(memory_format=torch.channels_last)
+        return nn.Sequential(nn.Unflatten(1, (2, 3, 3)), convolution, nn.Flatten())
+
+    def images(step, generator):
+        return torch.randn(4, 18, generator=generator), torch.ones(4, 3)
+
+    def fused(parameters, lr):
+        return torch.optim.Adam(parameters, lr=lr, fused=True)
+
+    whole = fit(make(), images, loss, configuration(), optimizer=fused)
+    fit(make(), images, loss, configuration(steps=20), optimizer=fused, folder=tmp_path)
+    result = fit(make(), images, loss, configuration(), optimizer=fused, folder=tmp_path)
+    assert same(result.last_state, whole.last_state)
+
+
+def test_more_steps_go_on_from_the_end_of_fewer(tmp_path):
+    fit(model(), sample, loss, configuration(steps=40), folder=tmp_path)
+    result = fit(model(), sample, loss, configuration(steps=60), folder=tmp_path)
+    whole = fit(model(), sample, loss, configuration(steps=60))
+    assert same(result.last_state, whole.last_state)
+    assert result.records.equals(whole.records)
+
+
+def test_a_checkpoint_of_another_run_is_refused(tmp_path):
+    fit(model(), sample, loss, configuration(steps=10), folder=tmp_path)
+    with pytest.raises(CheckpointError, match=r"a run with seed = 3, and this one has 4; give"):
+        fit(model(), sample, loss, configuration(seed=4), folder=tmp_path)
+    with pytest.raises(CheckpointError, match="a run with parameters = "):
+        fit(nn.Linear(3, 1), sample, loss, configuration(), folder=tmp_path)
+    with pytest.raises(CheckpointError, match="a run with optimizer = 'Adam'"):
+        fit(model(), sample, loss, configuration(), folder=tmp_path, optimizer=torch.optim.SGD)
+
+
+@pytest.mark.parametrize(
+    "damage", [lambda d: b"", lambda d: d[:100], lambda d: d[:-5], bytes.swapcase]
+)
+def test_a_damaged_checkpoint_is_named_set_aside_and_done_again(tmp_path, damage):
+    whole = fit(model(), sample, loss, configuration(), folder=tmp_path)
+    path = tmp_path / NAME
+    path.write_bytes(damage(path.read_bytes()))
+    with pytest.warns(UserWarning, match=r"no checkpoint .*is now 'checkpoint.safetensors.broken'"):
+        result = fit(model(), sample, loss, configuration(), folder=tmp_path)
+    assert same(result.last_state, whole.last_state)
+    assert (tmp_path / f"{NAME}.broken").exists()
+
+
+def test_a_checkpoint_holds_no_pickle(tmp_path):
+    fit(model(), sample, loss, configuration(steps=10), folder=tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == [NAME]
+    data = (tmp_path / NAME).read_bytes()
+    assert int.from_bytes(data[:8], "little") < len(data)
+    assert data[8:9] == b"{"
+
+
+def test_the_global_generator_is_left_alone():
+    state = torch.get_rng_state()
+    fit(model(), sample, loss, configuration(steps=5))
+    assert torch.get_rng_state().equal(state)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"steps": 0}, "steps is 0; give a positive integer"),
+        ({"evaluate_every": -1}, "evaluate_every is -1"),
+        ({"checkpoint_every": 0}, "checkpoint_every is 0"),
+        ({"learning_rate": 0.0}, "learning_rate is 0.0; give a positive number"),
+        ({"clip_norm": float("nan")}, "clip_norm is nan"),
+        ({"penalty": -1.0}, "penalty is -1.0; give a finite number"),
+        ({"penalty_start": 40}, "penalty_start is 40 and penalty_end 40; the ramp"),
+        ({"seed": -1}, "seed is -1"),
+    ],
+)
+def test_numbers_out_of_range_are_named(changes, message):
+    with pytest.raises(ValueError, match=message):
+        configuration(**changes)
+
+
+def test_wrong_functions_are_named():
+    with pytest.raises(ValueError, match=r"loss gives \(16, 1\); it must give a tensor of one"):
+        fit(model(), sample, lambda m, b: m(b[0]), configuration())
+    with pytest.raises(ValueError, match="loss gives float"):
+        fit(model(), sample, lambda m, b: 1.0, configuration())  # pyright: ignore
+    with pytest.raises(ValueError, match=r"evaluate gives \['error'\]; it must give a validation"):
+        fit(model(), sample, loss, configuration(), evaluate=lambda m: {"error": 1.0})
+    names = iter(["a", "b", "c"])
+    with pytest.raises(ValueError, match="give the same names each time"):
+        fit(
+            model(),
+            sample,
+            loss,
+            configuration(),
+            evaluate=lambda m: {"validation_loss": 1.0, next(names): 1.0},
+        )
+    with pytest.raises(ValueError, match="module is a ReLU without parameters to train"):
+        fit(nn.ReLU(), sample, loss, configuration())
