@@ -8,6 +8,7 @@ from torchalu.nn.nau import NAU
 from torchalu.nn.nmu import NMU
 from torchalu.nn.npu import NPU
 from torchalu.nn.real_npu import RealNPU
+from torchalu.nn.recurrent import UnitCell, UnitRNN, input_penalty
 from torchalu.nn.training import constrain_after, penalty, penalty_ramp
 from torchalu.nn.unit import Unit
 
@@ -21,7 +22,10 @@ __all__ = [
     "NACMul",
     "RealNPU",
     "Unit",
+    "UnitCell",
+    "UnitRNN",
     "constrain_after",
+    "input_penalty",
     "penalty",
     "penalty_ramp",
 ]

@@ -62,6 +62,8 @@ class NACMul(Unit):
         2.0
     """
 
+    identity = 1.0
+
     def __init__(
         self,
         in_features: int,

@@ -51,6 +51,8 @@ class NMU(Unit):
         [-15.0]
     """
 
+    identity = 1.0
+
     def __init__(
         self,
         in_features: int,

@@ -51,6 +51,8 @@ class NPU(Unit):
         torch.Size([1, 1])
     """
 
+    identity = 1.0
+
     def __init__(
         self,
         in_features: int,

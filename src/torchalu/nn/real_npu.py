@@ -55,6 +55,8 @@ class RealNPU(Unit):
         -2.0
     """
 
+    identity = 1.0
+
     def __init__(
         self,
         in_features: int,

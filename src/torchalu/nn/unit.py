@@ -1,7 +1,7 @@
 """What all units have in common."""
 
 from abc import ABC, abstractmethod
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import torch
 from jaxtyping import Float
@@ -36,10 +36,16 @@ class Unit(nn.Module, ABC):
         in_features: size of the last dimension of the input.
         out_features: size of the last dimension of the output.
 
+    Attributes:
+        identity: the number that leaves a result as it is: 0 where the unit adds, 1 where it
+            multiplies.
+
     Raises:
         TypeError: a size is no integer.
         ValueError: a size is not positive.
     """
+
+    identity: ClassVar[float] = 0.0
 
     def __init__(self, in_features: int, out_features: int) -> None:
         super().__init__()
