@@ -11,9 +11,11 @@ from typing import Annotated
 import tyro
 
 from torchalu.cli.cite import cite
+from torchalu.cli.data import Data
 from torchalu.cli.fit import Fit
+from torchalu.cli.run import Run, run_experiment
 
-__all__ = ["Cite", "Fit", "main"]
+__all__ = ["Cite", "Fit", "Run", "main"]
 
 _BAD_INPUT, _INTERRUPTED = 2, 130
 _EXTRA = "torchalu["
@@ -65,9 +67,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"torchalu {_version()}")
         return 0
     try:
+        if arguments[:1] == ["run"] and len(arguments) > 1 and arguments[1][:1] != "-":
+            return run_experiment(arguments[1:])
         command = tyro.cli(
             Annotated[Fit, tyro.conf.subcommand("fit")]
-            | Annotated[Cite, tyro.conf.subcommand("cite")],
+            | Annotated[Run, tyro.conf.subcommand("run")]
+            | Annotated[Cite, tyro.conf.subcommand("cite")]
+            | Annotated[Data, tyro.conf.subcommand("data")],
             prog="torchalu",
             description=_DESCRIPTION,
             args=arguments,
@@ -79,7 +85,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (ValueError, OSError, ImportError) as error:
         if isinstance(error, ImportError) and _EXTRA not in str(error):
             raise
-        print(f"torchalu: {' '.join(str(error).split())}", file=sys.stderr)
+        message = " ".join([str(error), *getattr(error, "__notes__", ())])
+        print(f"torchalu: {' '.join(message.split())}", file=sys.stderr)
         return _BAD_INPUT
 
 

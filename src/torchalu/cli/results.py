@@ -1,0 +1,151 @@
+"""Committed results: outcomes of every seed, the tables that follow, and what made them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from torchalu.train import RunFolder, write_atomic
+
+
+def write_tables(tables: dict[str, pl.DataFrame], folder: Path) -> list[Path]:
+    """Writes each table as CSV, floats with all their digits.
+
+    Args:
+        tables: by file name without suffix.
+        folder: where to; it is created if it is not there.
+
+    Returns:
+        The files.
+
+    Raises:
+        OSError: if one cannot be written.
+
+    Example:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as name:
+        ...     path, = write_tables({"one": pl.DataFrame({"third": [1 / 3]})}, Path(name))
+        ...     path.read_text()
+        'third\\n0.3333333333333333\\n'
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, table in tables.items():
+        write_atomic(folder / f"{name}.csv", _flat(table).write_csv())
+    return [folder / f"{name}.csv" for name in tables]
+
+
+def merge(run: RunFolder, folder: Path, command: str, *, replace: bool = False) -> list[Path]:
+    """Adds a run's outcomes to those that are committed, and makes the tables anew from all.
+
+    The order of the rows is that of the keys, so that a change shows the rows that changed and no
+    others.
+
+    Args:
+        run: the folder of a run that is done.
+        folder: of the results; it is created if it is not there.
+        command: what made the run.
+        replace: let the run's rows take the place of those of the same keys that differ.
+
+    Returns:
+        The files that were written: of outcomes, of tables, and of what made them.
+
+    Raises:
+        ValueError: if a file that is there cannot be read, or if rows would be replaced.
+        OSError: if one cannot be written.
+    """
+    short = run.study.name.rpartition(".")[2]
+    seeds, made = folder / f"{short}_seeds.csv", folder / f"{short}.json"
+    keys = list(run.study.keys)
+    mine = run.outcomes()
+    rows = mine
+    if seeds.exists():
+        there = _read(seeds, mine, keys)
+        if not replace:
+            _check_same(seeds, there, mine, keys)
+        kept = there.join(mine, on=keys, how="anti", nulls_equal=True)
+        rows = pl.concat([mine, kept], how="diagonal_relaxed")
+    rows = rows.sort(keys, maintain_order=True)
+    entries = _entries(made)
+    entry = _entry(run, command)
+    entries[entry["configuration"]] = entry
+    folder.mkdir(parents=True, exist_ok=True)
+    write_atomic(seeds, _flat(rows).write_csv())
+    tables = write_tables(run.study.summarize(rows), folder)
+    write_atomic(made, json.dumps({"runs": list(entries.values())}, indent=1) + "\n")
+    return [seeds, *tables, made]
+
+
+def _read(path: Path, like: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
+    """The outcomes that are committed, with the types of others of the same study."""
+    lists = {name: kind for name, kind in like.schema.items() if isinstance(kind, pl.List)}
+    plain = {**like.schema, **dict.fromkeys(lists, pl.String())}
+    try:
+        rows = pl.read_csv(path, schema_overrides=plain, infer_schema_length=None)
+        rows = rows.with_columns(
+            pl.col(name).str.json_decode(kind) for name, kind in lists.items() if name in rows
+        )
+    except pl.exceptions.PolarsError as error:
+        raise ValueError(
+            f"{str(path)!r} is no table of this study's outcomes ({error}); restore it, or name "
+            "another folder"
+        ) from error
+    missing = [key for key in keys if key not in rows.columns]
+    if missing:
+        raise ValueError(
+            f"{str(path)!r} lacks the columns {missing}; restore it, or name another folder"
+        )
+    return rows
+
+
+def _flat(table: pl.DataFrame) -> pl.DataFrame:
+    """A table for CSV, which knows no lists: they become JSON."""
+    lists = [name for name, kind in table.schema.items() if isinstance(kind, pl.List)]
+    return table.with_columns(
+        pl.Series(name, [None if row is None else json.dumps(row) for row in table[name].to_list()])
+        for name in lists
+    )
+
+
+def _check_same(path: Path, there: pl.DataFrame, mine: pl.DataFrame, keys: list[str]) -> None:
+    """No row that is there may stand in for another with the same keys."""
+    pairs = there.join(mine, on=keys, how="inner", nulls_equal=True, suffix=" of the run")
+    both = [name for name in mine.columns if name in there.columns and name not in keys]
+    unlike = [pl.col(name).ne_missing(pl.col(f"{name} of the run")) for name in both]
+    count = pairs.filter(pl.any_horizontal(unlike)).height if both else 0
+    if count:
+        raise ValueError(
+            f"{str(path)!r} has other outcomes for {count} of the run's {mine.height} rows, from a "
+            "run with other settings; give --replace to put the new ones in their place, or name "
+            "another folder"
+        )
+
+
+def _entries(path: Path) -> dict[str, dict[str, Any]]:
+    """What made the results so far, by configuration."""
+    if not path.exists():
+        return {}
+    try:
+        return {entry["configuration"]: entry for entry in json.loads(path.read_bytes())["runs"]}
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise ValueError(
+            f"{str(path)!r} does not say what made the results; restore it, or name another folder"
+        ) from error
+
+
+def _entry(run: RunFolder, command: str) -> dict[str, Any]:
+    """What made a run's outcomes."""
+    content = json.dumps([run.study.name, run.study.configuration], sort_keys=True)
+    versions: Any = run.environments[-1]["versions"]
+    return {
+        "configuration": hashlib.sha256(content.encode()).hexdigest()[:16],
+        "command": command,
+        "torchalu": versions["torchalu"],
+        "date": str(run.environments[0]["time"])[:10],
+        "rows": run.runs,
+        "core_hours": round(run.core_hours, 6),
+        "processor": "; ".join(run.processors),
+    }

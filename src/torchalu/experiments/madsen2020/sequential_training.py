@@ -1,0 +1,193 @@
+"""How a network is trained on sequences of digits, and what is measured meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from torchalu.experiments.madsen2020.sequential_networks import SequenceNetwork
+from torchalu.tasks import Digits, SequenceOperation, SequentialMNIST, load_mnist, normalize
+from torchalu.train import TrainingConfiguration, TrainingResult, fit
+
+_VALIDATION_SEED, _TEST_SEED = 1, 2
+_IMAGES_AT_ONCE = 500
+
+
+@dataclass(frozen=True)
+class SequentialTraining:
+    """The numbers of the training on sequences of digits.
+
+    Args:
+        train_length: digits in a training sequence.
+        test_lengths: digits in a test sequence; one set of sequences for each.
+        epochs: how often the training digits are gone through.
+        evaluate_every: epochs from one evaluation to the next.
+        batch_size: sequences in a batch.
+        learning_rate: of Adam.
+        penalty: factor of the unit's own penalty.
+        penalty_start: step at which the penalty sets in.
+        penalty_end: step from which on it is whole.
+        input_penalty: factor of R_z, for the models that have it.
+        lstm_size: units of the LSTM, for the model of that name.
+
+    Raises:
+        ValueError: a count that is not positive, or no test lengths.
+
+    Source:
+        The program of Madsen & Johansen 2020; the paper gives the lengths and the penalties.
+
+    Example:
+        >>> SequentialTraining(train_length=2, test_lengths=(1, 20)).epochs
+        1000
+    """
+
+    train_length: int
+    test_lengths: tuple[int, ...]
+    epochs: int = 1000
+    evaluate_every: int = 5
+    batch_size: int = 64
+    learning_rate: float = 1e-3
+    penalty: float = 10.0
+    penalty_start: float = 1e4
+    penalty_end: float = 1e5
+    input_penalty: float = 1.0
+    lstm_size: int = 16
+
+    def __post_init__(self) -> None:
+        for name in ("train_length", "epochs", "evaluate_every", "batch_size", "lstm_size"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} is {getattr(self, name)}; give a positive integer")
+        if not self.test_lengths or min(self.test_lengths) < 1:
+            raise ValueError(
+                f"test_lengths is {self.test_lengths}; give one or more positive integers"
+            )
+
+
+class SequentialData:
+    """The digits to train on and the fixed sequences to measure on.
+
+    Args:
+        operation: "sum" or "product".
+        training: the lengths and the batch size.
+        seed: of the training sequences; the others are the same for all.
+        splits: digits for training, validation and test; MNIST, found by `load_mnist`, if left out.
+
+    Source:
+        Madsen & Johansen 2020, section 4.2: the validation digits are the last 5,000 of the
+        training file; sequences that are measured are the same for all seeds, as in the program.
+    """
+
+    def __init__(
+        self,
+        operation: SequenceOperation,
+        training: SequentialTraining,
+        seed: int,
+        splits: tuple[Digits, Digits, Digits] | None = None,
+    ) -> None:
+        train, validation, test = splits or (
+            load_mnist("train"),
+            load_mnist("validation"),
+            load_mnist("test"),
+        )
+        length = training.train_length
+        self.batch_size = training.batch_size
+        self.train = SequentialMNIST(operation, length, train, seed)
+        self.validation = SequentialMNIST(operation, length, validation, _VALIDATION_SEED)
+        self.tests = {
+            length: SequentialMNIST(operation, length, test, _TEST_SEED)
+            for length in training.test_lengths
+        }
+
+    @property
+    def epoch_steps(self) -> int:
+        """Steps in an epoch."""
+        return self.train.epoch_steps(self.batch_size)
+
+    def variance(self) -> float:
+        """Variance of the validation targets: the error of an answer that is always their mean."""
+        return self.validation.targets().var(correction=0).item()
+
+    @torch.no_grad()
+    def measure(self, module: nn.Module) -> dict[str, float]:
+        """Mean square errors over all steps, with every image read once.
+
+        Args:
+            module: a `SequenceNetwork`.
+        """
+        assert isinstance(module, SequenceNetwork)
+        first = next(iter(self.tests.values()))
+        numbers = {
+            "validation_loss": _error(module, self.validation, self._read(module, self.validation))
+        }
+        values = self._read(module, first)
+        for length, task in self.tests.items():
+            numbers[f"extrapolation_loss_{length}"] = _error(module, task, values)
+        return numbers | {"sparsity_error": module.sparsity_error()}
+
+    def _read(self, module: SequenceNetwork, task: SequentialMNIST) -> Float[Tensor, "digits 1"]:
+        """What the network reads from each image of a split."""
+        images = task.digits.images.split(_IMAGES_AT_ONCE)
+        return torch.cat([module.reader(normalize(part).unsqueeze(1)) for part in images])
+
+
+def train_network(
+    network: SequenceNetwork,
+    data: SequentialData,
+    training: SequentialTraining,
+    seed: int,
+    folder: Path | None = None,
+    report: Callable[[float], None] | None = None,
+) -> TrainingResult:
+    """Train a network end to end, on one core.
+
+    Args:
+        network: changed in place.
+        data: as of the same training and seed.
+        training: the numbers.
+        seed: of the training loop.
+        folder: for checkpoints.
+        report: takes the fraction that is done.
+
+    Source:
+        Madsen & Johansen 2020, section 4.2 and appendix D.
+    """
+    steps = training.epochs * data.epoch_steps
+    configuration = TrainingConfiguration(
+        steps=steps,
+        learning_rate=training.learning_rate,
+        penalty=training.penalty,
+        penalty_start=training.penalty_start,
+        penalty_end=training.penalty_end,
+        evaluate_every=training.evaluate_every * data.epoch_steps,
+        checkpoint_every=data.epoch_steps,
+        seed=seed,
+    )
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        return fit(
+            network,
+            lambda step, _: data.train.batch(step, training.batch_size),
+            lambda module, batch: module.loss(*batch),  # pyright: ignore
+            configuration,
+            evaluate=data.measure,
+            optimizer=partial(torch.optim.Adam, fused=True),
+            folder=folder,
+            report=None if report is None else lambda step: report(step / steps),
+        )
+    finally:
+        torch.set_num_threads(threads)
+
+
+def _error(
+    module: SequenceNetwork, task: SequentialMNIST, values: Float[Tensor, "digits 1"]
+) -> float:
+    """The mean square error on sequences of images that have been read."""
+    states = module.accumulator(values[task.sequences])
+    return (states.double() - task.targets()).square().mean().item()

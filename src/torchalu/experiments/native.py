@@ -1,0 +1,204 @@
+"""A study whose settings the native trainer carries out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import polars as pl
+from torch import nn
+
+from torchalu.engine import Result, TrainingInterrupted, train_together
+from torchalu.evaluate import outcomes, summarize
+from torchalu.experiments.setting import Label, Setting
+from torchalu.train import JSON, Chunk, Part, Report, Stopped
+
+Observe = Callable[[Setting, int, nn.Sequential], Mapping[str, float]]
+
+
+@dataclass
+class NativeStudy:
+    """Settings times seeds, a chunk for each team of settings and seed.
+
+    A team are settings that are trained on the same inputs; these are drawn once for all of them,
+    and each result is what the setting alone would give.
+
+    Args:
+        name: such as "madsen2020.table2"; its last word names the summary.
+        settings: what is trained; they agree in the names of their labels.
+        seeds: how many.
+        first_seed: the number of the first.
+        settle: a run that is solved ends once its validation loss has not fallen for so many
+            steps; None lets it go on to the end.
+        stall: the same for a run that is not solved.
+        team: most settings in a chunk.
+        published: the paper's results, joined to the summary by its columns that are labels.
+        defaults: for a study that varies one label at a time, the value of each where another
+            is varied: the summary then has a column `varied`, the name of the one that is.
+        observe: more columns of the outcomes, from a setting, a seed and the best model.
+
+    Raises:
+        ValueError: a count that is not positive, a seed below 0, no settings.
+
+    Example:
+        >>> from torchalu.experiments import get
+        >>> study = get("madsen2020.table2")(seeds=3, models=("NMU", "NAU"))
+        >>> study.keys, [chunk.name for chunk in study.chunks()]
+        (('model', 'operation', 'seed'), ['team0-seed0', 'team0-seed1', 'team0-seed2'])
+    """
+
+    name: str
+    settings: Sequence[Setting]
+    seeds: int
+    first_seed: int = 0
+    settle: int | None = 500_000
+    stall: int | None = None
+    team: int = 8
+    published: pl.DataFrame | None = None
+    defaults: Mapping[str, Label] | None = None
+    observe: Observe | None = None
+    configuration: Mapping[str, JSON] = field(init=False)
+    keys: tuple[str, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.check()
+        self.keys = (*self.settings[0].labels, "seed")
+        described = {
+            "settings": [setting.describe() for setting in self.settings],
+            "seeds": [self.first_seed, self.first_seed + self.seeds - 1],
+            "settle": self.settle,
+            "stall": self.stall,
+            "team": self.team,
+        }
+        self.configuration = json.loads(json.dumps(described))  # tuples become lists
+
+    def check(self) -> None:
+        """Look at the counts."""
+        for name in ("seeds", "team", "settle", "stall"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise ValueError(f"{name} is {value}; give a positive integer")
+        if self.first_seed < 0:
+            raise ValueError(f"first_seed is {self.first_seed}; give 0 or more")
+        if not self.settings:
+            raise ValueError("settings is empty; give at least one")
+        for setting in self.settings:
+            if setting.steps < 1:
+                raise ValueError(f"steps is {setting.steps}; give a positive integer")
+
+    @property
+    def seed_numbers(self) -> range:
+        """The numbers of the seeds."""
+        return range(self.first_seed, self.first_seed + self.seeds)
+
+    def chunks(self) -> list[Chunk]:
+        """All teams of the first seed, then of the second, and so on."""
+        return [
+            Chunk(f"team{number}-seed{seed}", sum(setting.cost for setting in team))
+            for seed in self.seed_numbers
+            for number, team in enumerate(self._teams())
+        ]
+
+    def run(self, chunk: Chunk, scratch: Path, report: Report) -> Part:  # noqa: ARG002
+        """Train a team on one seed; see `torchalu.train.Study`."""
+        number, seed = (int(word.lstrip("teamsd")) for word in chunk.name.split("-"))
+        team = self._teams()[number]
+        results = self._train(team, seed, report)
+        pairs = list(zip(team, results, strict=True))
+        return Part(
+            pl.concat([_records(setting, result) for setting, result in pairs]),
+            pl.concat([self._outcome(setting, seed, result) for setting, result in pairs]),
+            {
+                f"{_key(setting)}|{name}": tensor[0].clone()
+                for setting, result in pairs
+                for name, tensor in result.best_parameters.items()
+            },
+        )
+
+    def summarize(self, outcomes: pl.DataFrame) -> dict[str, pl.DataFrame]:
+        """One table, named as the study: a row a setting; see `torchalu.evaluate.summarize`."""
+        labels = [key for key in self.keys if key != "seed"]
+        if self.defaults is None:
+            table = summarize(outcomes, by=labels).sort(labels)
+        else:
+            table = _panels(outcomes, labels, self.defaults)
+        if self.published is not None:
+            shared = [name for name in self.published.columns if name in labels]
+            table = table.join(self.published, on=shared, how="left", maintain_order="left")
+        return {self.name.split(".")[-1]: table}
+
+    def _teams(self) -> list[list[Setting]]:
+        groups: dict[tuple[object, ...], list[Setting]] = {}
+        for setting in self.settings:
+            groups.setdefault(setting.inputs, []).append(setting)
+        teams = []
+        for group in groups.values():
+            count = -(-len(group) // self.team)
+            bounds = [round(k * len(group) / count) for k in range(count + 1)]
+            teams += [group[bounds[k] : bounds[k + 1]] for k in range(count)]
+        return teams
+
+    def _train(self, team: Sequence[Setting], seed: int, report: Report) -> list[Result]:
+        steps = team[0].steps
+        stopped: list[Stopped] = []
+
+        def poll(done: int) -> bool:
+            try:
+                report(min(done / (steps * len(team)), 1.0))
+            except Stopped as reason:
+                stopped.append(reason)
+            return not stopped
+
+        try:
+            return train_together(
+                [setting.run(seed) for setting in team],
+                steps=steps,
+                replicas=[seed],
+                settle=self.settle,
+                stall=self.stall,
+                threads=1,
+                poll=poll,
+            )
+        except TrainingInterrupted:
+            if stopped:
+                raise stopped[0] from None
+            raise
+
+    def _outcome(self, setting: Setting, seed: int, result: Result) -> pl.DataFrame:
+        frame = outcomes(result.records, setting.goal).drop("replica")
+        observed = {} if self.observe is None else self.observe(setting, seed, result.module(0))
+        labels = {**setting.labels, "seed": seed}
+        return frame.select(
+            *(pl.lit(value).alias(name) for name, value in labels.items()),
+            pl.all().exclude("steps", "status"),
+            *(pl.lit(float(value)).alias(name) for name, value in observed.items()),
+            pl.lit(int(result.steps[0]), dtype=pl.Int64).alias("steps"),
+            pl.lit(result.status[0]).alias("status"),
+        ).with_columns(pl.col(pl.Int32).cast(pl.Int64))
+
+
+def _records(setting: Setting, result: Result) -> pl.DataFrame:
+    labels = [pl.lit(value).alias(name) for name, value in setting.labels.items()]
+    seed = pl.col("replica").cast(pl.Int64).alias("seed")
+    frame = result.records.select(*labels, seed, pl.all().exclude("replica"))
+    return frame.with_columns(pl.col(pl.Int32).cast(pl.Int64))
+
+
+def _key(setting: Setting) -> str:
+    return "|".join(str(value) for value in setting.labels.values())
+
+
+def _panels(
+    outcomes: pl.DataFrame, labels: Sequence[str], defaults: Mapping[str, Label]
+) -> pl.DataFrame:
+    """For each label that is varied, the rows in which the others have their default."""
+    tables = []
+    for varied in defaults:
+        fixed = [pl.col(name) == value for name, value in defaults.items() if name != varied]
+        rows = outcomes.filter(*fixed) if fixed else outcomes
+        table = summarize(rows, by=list(labels)).select(pl.lit(varied).alias("varied"), pl.all())
+        others = [name for name in labels if name not in defaults]
+        tables.append(table.sort(*others, varied))
+    return pl.concat(tables)

@@ -1,0 +1,66 @@
+"""Experiments by name."""
+
+from collections.abc import Callable
+from difflib import get_close_matches
+from importlib import import_module
+from typing import Any
+
+_MODULES = {
+    "madsen2020.tables": ("table1", "table2", "table6", "noise", "correlated"),
+    "madsen2020.figures": ("figure3", "figure7", "figure8"),
+    "madsen2020.penalties": ("figure10", "figure11", "figure12"),
+    "madsen2020.gates": ("figure9", "table5"),
+    "madsen2020.loss_surface": ("figure2",),
+    "madsen2020.single_module": ("single_module",),
+    "madsen2020.sequential_mnist": ("figure4", "figure13", "figure14", "figure15"),
+}
+
+_PLACES = {
+    f"{module.split('.')[0]}.{function}": (f"torchalu.experiments.{module}", function)
+    for module, functions in _MODULES.items()
+    for function in functions
+}
+
+
+def names() -> list[str]:
+    """The names of all experiments, a paper and a table or figure of it.
+
+    Example:
+        >>> [name for name in names() if "table" in name]
+        ['madsen2020.table1', 'madsen2020.table2', 'madsen2020.table5', 'madsen2020.table6']
+    """
+    return sorted(_PLACES, key=_natural)
+
+
+def get(name: str) -> Callable[..., Any]:
+    """The function that makes the study of an experiment from its options.
+
+    Args:
+        name: one of `names()`.
+
+    Returns:
+        A function with typed keyword arguments, which gives a `torchalu.train.Study`.
+
+    Raises:
+        ValueError: there is no experiment of this name; the message holds the nearest one.
+
+    Example:
+        >>> study = get("madsen2020.table1")(seeds=2)
+        >>> study.name, len(study.chunks())
+        ('madsen2020.table1', 2)
+    """
+    if name not in _PLACES:
+        short = {place.split(".")[-1]: place for place in _PLACES}
+        near = get_close_matches(name, [*_PLACES, *short], n=1, cutoff=0.0)[0]
+        raise ValueError(
+            f"there is no experiment {name!r}; the nearest name is {short.get(near, near)!r}, "
+            "and `torchalu run --list` shows all"
+        )
+    module, function = _PLACES[name]
+    return getattr(import_module(module), function)
+
+
+def _natural(name: str) -> tuple[str, str, int]:
+    """Sorts figure10 after figure2."""
+    letters = name.rstrip("0123456789")
+    return letters, "", int(name[len(letters) :] or 0)

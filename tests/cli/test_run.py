@@ -1,0 +1,193 @@
+"""`torchalu run`: from the name of an experiment to its tables, and one message for bad input."""
+
+import json
+import os
+
+import polars as pl
+import pytest
+
+from torchalu import experiments
+from torchalu.cli import main, results
+from torchalu.experiments import get
+from torchalu.train import RunFolder
+
+TINY = ["run", "madsen2020.table1", "--steps", "2000"]
+
+
+@pytest.fixture
+def tiny(tmp_path, monkeypatch):
+    """Runs a small experiment, with other options at the end."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*options):
+        return main([*TINY, *map(str, options)])
+
+    return call
+
+
+def refused(capsys, status, *parts):
+    """Whether a command ended in one message, with status 2."""
+    message = capsys.readouterr().err
+    assert status == 2
+    assert message.startswith("torchalu: ")
+    assert message.count("\n") == 1
+    for part in parts:
+        assert part in message
+
+
+def test_tables_are_printed_and_written(tiny, tmp_path, capsys):
+    assert tiny("--seeds", 2, "--models", "NMU", "NALU") == 0
+    out = capsys.readouterr().out
+    folder = tmp_path / "runs" / "madsen2020.table1"
+    summary = pl.read_csv(folder / "summary" / "table1.csv")
+    assert summary["model"].to_list() == ["NALU", "NMU"]
+    assert summary["seeds"].to_list() == [2, 2]
+    assert "wrote runs/madsen2020.table1/summary/table1.csv" in out
+    for word in ("NMU", "NALU", "solved", "4 runs", "core-hours"):
+        assert word in out
+
+
+def test_the_same_command_again_does_nothing_new(tiny, tmp_path):
+    assert tiny("--seeds", 1, "--out", "here", "--quiet") == 0
+    parts = {path: path.stat().st_mtime_ns for path in (tmp_path / "here" / "parts").iterdir()}
+    assert tiny("--seeds", 1, "--out", "here", "--quiet", "--workers", 1) == 0
+    assert {path: path.stat().st_mtime_ns for path in parts} == parts
+    assert len(json.loads((tmp_path / "here" / "environment.json").read_text())) == 2
+
+
+def test_quiet(tiny, capsys):
+    assert tiny("--seeds", 1, "--models", "NMU", "--quiet") == 0
+    assert capsys.readouterr() == ("", "")
+
+
+def test_results_are_merged_by_key(tiny, tmp_path):
+    res = tmp_path / "res"
+    assert tiny("--seeds", 3, "--out", "a", "--models", "NMU", "--results", "res", "--quiet") == 0
+    first = (res / "table1_seeds.csv").read_text()
+    more = ("--seeds", 2, "--first-seed", 2, "--models", "NMU", "NALU", "--results", "res")
+    assert tiny(*more, "--out", "b", "--quiet") == 0
+    rows = pl.read_csv(res / "table1_seeds.csv")
+    keys = [("NALU", 2), ("NALU", 3), ("NMU", 0), ("NMU", 1), ("NMU", 2), ("NMU", 3)]
+    assert rows.select("model", "seed").rows() == keys
+    assert set(first.splitlines()) < set((res / "table1_seeds.csv").read_text().splitlines())
+    assert pl.read_csv(res / "table1.csv")["seeds"].to_list() == [2, 4]
+    runs = json.loads((res / "table1.json").read_text())["runs"]
+    assert [run["rows"] for run in runs] == [3, 4]
+    assert runs[0]["command"].endswith("--out a --models NMU --results res --quiet")
+    assert all(run["core_hours"] > 0 and run["processor"] and run["date"] for run in runs)
+
+
+def test_results_of_the_same_run_again_change_nothing(tiny, tmp_path):
+    options = ("--seeds", 2, "--models", "NMU", "--results", "res", "--quiet")
+    assert tiny(*options) == 0
+    before = {path.name: path.read_bytes() for path in (tmp_path / "res").iterdir()}
+    assert tiny(*options) == 0
+    assert {path.name: path.read_bytes() for path in (tmp_path / "res").iterdir()} == before
+
+
+def test_other_results_are_not_replaced_unasked(tiny, tmp_path, capsys):
+    options = ("--models", "NMU", "--results", "res", "--quiet")
+    assert tiny("--seeds", 3, "--out", "a", *options) == 0
+    before = (tmp_path / "res" / "table1_seeds.csv").read_bytes()
+    other = ("--seeds", 2, "--settle", 1000, "--interpolation-range", 0, 2, "--out", "b")
+    refused(capsys, tiny(*other, *options), "other outcomes for 2 of the run's 2", "--replace")
+    assert (tmp_path / "res" / "table1_seeds.csv").read_bytes() == before
+    assert tiny(*other, *options, "--replace") == 0
+    after = (tmp_path / "res" / "table1_seeds.csv").read_bytes().splitlines()
+    assert len(after) == 4
+    assert sum(line in before.splitlines() for line in after) == 2  # the head and seed 2
+
+
+def test_lists_go_through_csv(tmp_path):
+    rows = pl.DataFrame(
+        {"seed": [0, 1, 2], "losses": [[0.1, 1 / 3], [], None], "steps": [[1], [2, 3], []]},
+        schema_overrides={"steps": pl.List(pl.Int64)},
+    )
+    path = tmp_path / "rows.csv"
+    path.write_text(results._flat(rows).write_csv())
+    assert results._read(path, rows, ["seed"]).equals(rows)
+
+
+def test_floats_of_each_seed_keep_their_digits(tiny, tmp_path):
+    assert tiny("--seeds", 2, "--models", "NMU", "--out", "a", "--results", "res", "--quiet") == 0
+    with RunFolder("a", get("madsen2020.table1")(seeds=2, models=("NMU",), steps=2000)) as folder:
+        outcomes = folder.outcomes()
+    rows = pl.read_csv(tmp_path / "res" / "table1_seeds.csv", schema=outcomes.schema)
+    assert rows.equals(outcomes)
+
+
+@pytest.mark.parametrize("name", ["table1_seeds.csv", "table1.json"])
+@pytest.mark.parametrize("content", [b"", b"{}", b"a,b\n1,2\n", b"\xff\x00", b"[" * 100_000])
+def test_results_that_cannot_be_read(tiny, tmp_path, capsys, name, content):
+    options = ("--seeds", 1, "--models", "NMU", "--results", "res", "--quiet")
+    assert tiny(*options) == 0
+    (tmp_path / "res" / name).write_bytes(content)
+    refused(capsys, tiny(*options), name, "restore it, or name another folder")
+    assert (tmp_path / "res" / name).read_bytes() == content
+
+
+def test_list(capsys):
+    assert main(["run", "--list"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == experiments.names()
+    assert all(len(line.split()) > 2 for line in lines)
+
+
+def test_help_of_an_experiment(capsys):
+    with pytest.raises(SystemExit) as end:
+        main(["run", "madsen2020.table2", "--help"])
+    assert end.value.code == 0
+    out = capsys.readouterr().out
+    for option in ("--seeds", "--operations", "--out", "--engine", "--results"):
+        assert option in out
+
+
+def test_unknown_experiment(capsys):
+    status = main(["run", "madsen2020.tabel2"])
+    refused(capsys, status, "'madsen2020.tabel2'", "'madsen2020.table2'", "--list")
+
+
+def test_no_experiment(capsys):
+    refused(capsys, main(["run"]), "torchalu run madsen2020.table1", "--list")
+
+
+@pytest.mark.parametrize(
+    ("options", "parts"),
+    [
+        (["--seeds", "0"], ["seeds is 0"]),
+        (["--seeds", "-3"], ["seeds is -3"]),
+        (["--steps", "0"], ["steps is 0"]),
+        (["--first-seed", "-1"], ["first_seed is -1"]),
+        (["--models", "NUM"], ["'NUM'"]),
+        (["--workers", "0"], ["workers is 0"]),
+        (["--address", "auto"], ["address is 'auto'"]),
+    ],
+)
+def test_options_out_of_bounds(tiny, tmp_path, capsys, options, parts):
+    refused(capsys, tiny(*options), *parts)
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("options", [["--seed", "3"], ["--seeds", "many"], ["--engine", "slurm"]])
+def test_options_that_do_not_parse(tiny, tmp_path, options):
+    with pytest.raises(SystemExit) as end:
+        tiny(*options)
+    assert end.value.code == 2
+    assert os.listdir(tmp_path) == []
+
+
+def test_folder_of_another_configuration(tiny, capsys):
+    assert tiny("--seeds", 1, "--models", "NMU", "--quiet") == 0
+    status = tiny("--seeds", 2, "--models", "NMU", "--quiet")
+    refused(capsys, status, "runs/madsen2020.table1", "seeds is [0, 0] there, [0, 1] here")
+
+
+def test_folder_in_use(tiny, capsys):
+    study = get("madsen2020.table1")(seeds=1, steps=2000)
+    with RunFolder("runs/madsen2020.table1", study):
+        refused(capsys, tiny("--seeds", 1), f"in use by process {os.getpid()}")
+
+
+def test_folder_is_a_file(tiny, tmp_path, capsys):
+    (tmp_path / "file").touch()
+    refused(capsys, tiny("--seeds", 1, "--out", "file"), "'file' is no folder")

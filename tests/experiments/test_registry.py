@@ -1,0 +1,81 @@
+"""Experiments by name."""
+
+import inspect
+import typing
+
+import pytest
+
+from torchalu import experiments
+from torchalu.experiments.registry import get, names
+
+NATIVE = [
+    f"madsen2020.{name}"
+    for name in (
+        *("table1", "table2", "table5", "table6", "noise", "correlated", "single_module"),
+        *(f"figure{number}" for number in (3, 7, 8, 9, 10, 11, 12)),
+    )
+]
+
+
+def test_each_table_and_figure_with_results_has_a_name():
+    expected = [f"table{k}" for k in (1, 2, 5, 6)]
+    expected += [f"figure{k}" for k in (2, 3, 4, 7, 8, 9, 10, 11, 12, 13, 14, 15)]
+    expected += ["single_module", "noise", "correlated"]
+    assert set(names()) == {f"madsen2020.{name}" for name in expected}
+    assert experiments.__all__ == ["get", "names"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "nearest"),
+    [
+        ("madsen2020.tabel2", "madsen2020.table2"),
+        ("table6", "madsen2020.table6"),
+        ("figure33", "madsen2020.figure3"),
+    ],
+)
+def test_an_unknown_name_is_answered_with_the_nearest(wrong, nearest):
+    with pytest.raises(ValueError, match=rf"nearest name is '{nearest}'"):
+        get(wrong)
+
+
+@pytest.mark.parametrize("name", NATIVE)
+@pytest.mark.parametrize("seeds", [0, -1])
+def test_seeds_have_to_be_positive(name, seeds):
+    with pytest.raises(ValueError, match=f"seeds is {seeds}; give a positive integer"):
+        get(name)(seeds=seeds)
+
+
+@pytest.mark.parametrize("name", NATIVE)
+def test_options_have_types_and_defaults_that_say_when_a_run_ends(name):
+    function = get(name)
+    hints = typing.get_type_hints(function)
+    parameters = inspect.signature(function).parameters
+    assert set(parameters) <= set(hints)
+    assert all(p.default is not p.empty for p in parameters.values())
+    assert parameters["settle"].default == 500_000
+    assert parameters["stall"].default is None
+
+
+@pytest.mark.parametrize("name", NATIVE)
+@pytest.mark.parametrize(("option", "value"), [("steps", 0), ("team", 0), ("settle", 0)])
+def test_other_counts_have_to_be_positive(name, option, value):
+    with pytest.raises(ValueError, match=f"{option} is 0; give a positive integer"):
+        get(name)(**{option: value})
+
+
+def test_the_first_seed_may_not_be_negative():
+    with pytest.raises(ValueError, match="first_seed is -1; give 0 or more"):
+        get("madsen2020.table2")(first_seed=-1)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"models": ("NUM",)}, "models holds 'NUM'; did you mean 'NMU'"),
+        ({"models": ()}, "models is empty; choose from"),
+        ({"operations": ("mult",)}, "operations holds 'mult'; did you mean 'mul'"),
+    ],
+)
+def test_unknown_words_are_answered_with_the_nearest(options, message):
+    with pytest.raises(ValueError, match=message):
+        get("madsen2020.table2")(**options)
