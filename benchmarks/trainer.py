@@ -16,14 +16,15 @@ MULTIPLY_ADDS = {"nau_nmu": 2 * 2 * 100 * 128, "nalu": 2 * 6 * 100 * 128}
 """Of the first layer, forward and backward; the second layer's are 1 in 50 of them."""
 
 
-def native(stack: list[torch.nn.Module]) -> None:
-    """One replica, evaluated once, at the end, on few rows: nothing but steps."""
+def native(stack: list[torch.nn.Module], steps: int = NATIVE_STEPS, replicas: int = 1) -> None:
+    """Replicas evaluated once, at the end, on few rows: nothing but steps."""
     task = SimpleFunction("mul", evaluation_rows=128)
     train(
         stack,
         task,
-        steps=NATIVE_STEPS,
-        evaluate_every=NATIVE_STEPS,
+        steps=steps,
+        replicas=replicas,
+        evaluate_every=steps,
         threads=1,
         penalty=10.0,
         penalty_start=1e6,

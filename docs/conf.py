@@ -21,6 +21,7 @@ extensions = [
     "mathml",
     "committed",
     "conventions",
+    "exhibits",
 ]
 exclude_patterns = ["_build", "_ext"]
 templates_path = ["_templates"]

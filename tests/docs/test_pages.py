@@ -8,8 +8,8 @@ import pytest
 import yaml
 
 import torchalu
-from torchalu import engine, export, functional, nn
-from torchalu.cli import Fit
+from torchalu import engine, evaluate, export, functional, nn, sweep, train
+from torchalu.cli import Fit, Run
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -20,7 +20,9 @@ PAGES = {
 UNITS = [
     name
     for name in nn.__all__
-    if isinstance(getattr(nn, name), type) and getattr(nn, name) is not nn.Unit
+    if isinstance(getattr(nn, name), type)
+    and issubclass(getattr(nn, name), nn.Unit)
+    and getattr(nn, name) is not nn.Unit
 ]
 
 
@@ -34,7 +36,11 @@ def test_each_unit_has_a_page_of_its_own(unit):
     assert f".. autoclass:: torchalu.nn.{unit}" in page
 
 
-@pytest.mark.parametrize("room", [engine, export, functional, nn], ids=lambda room: room.__name__)
+@pytest.mark.parametrize(
+    "room",
+    [engine, evaluate, export, functional, nn, sweep, train],
+    ids=lambda room: room.__name__,
+)
 def test_each_public_name_is_in_the_reference(room):
     text = "\n".join(PAGES.values())
     shown = {line.split()[-1] for line in text.splitlines() if line.startswith(".. auto")}
@@ -46,9 +52,10 @@ def test_each_public_name_is_in_the_reference(room):
     assert missing == []
 
 
-def test_each_option_of_fit_is_on_the_page():
+@pytest.mark.parametrize("command", [Fit, Run])
+def test_each_option_of_a_command_is_on_the_page(command):
     page = PAGES["command_line.md"]
-    options = [field.name for field in dataclasses.fields(Fit) if field.name != "table"]
+    options = [field.name for field in dataclasses.fields(command) if field.name != "table"]
     assert [name for name in options if f"`--{name}" not in page] == []
 
 

@@ -1,0 +1,68 @@
+"""A data frame on the terminal, as wide as the terminal is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+from rich import box
+from rich.console import Console
+from rich.measure import Measurement
+from rich.table import Table as Grid
+from rich.text import Text
+
+
+def print_frame(console: Console, title: str, frame: pl.DataFrame) -> None:
+    """Prints a data frame; the last columns are left out where the terminal is too narrow.
+
+    Args:
+        console: where to.
+        title: stands above.
+        frame: what to print.
+
+    Example:
+        >>> frame = pl.DataFrame({"model": ["NMU", "NAU"], "solved_rate": [0.98765, None]})
+        >>> print_frame(Console(width=30, color_system=None), "units", frame)
+        units
+        <BLANKLINE>
+        model   solved_rate
+        ...
+        NMU          0.9877
+        NAU
+        <BLANKLINE>
+    """
+    shown = frame.width
+    while shown > 1 and _width(console, _grid(frame, shown)) > console.width:
+        shown -= 1
+    left_out = frame.width - shown
+    if left_out:
+        title = f"{title} ({left_out} more columns in the file)"
+    console.print(title, markup=False, highlight=False, soft_wrap=True)
+    console.print(_grid(frame, shown))
+
+
+def _width(console: Console, grid: Grid) -> int:
+    """How wide a table would be, if no cell were broken."""
+    return Measurement.get(console, console.options.update(max_width=10_000), grid).maximum
+
+
+def _grid(frame: pl.DataFrame, columns: int) -> Grid:
+    """The first columns as a table."""
+    grid = Grid(box=box.SIMPLE_HEAD)
+    for name in frame.columns[:columns]:
+        grid.add_column(name, justify="left" if frame[name].dtype == pl.String else "right")
+    for row in frame.iter_rows():
+        grid.add_row(*(Text(_cell(value)) for value in row[:columns]))
+    return grid
+
+
+def _cell(value: Any) -> str:
+    """A value in a few characters."""
+    if value is None:
+        return ""
+    return f"{value:.4g}" if isinstance(value, float) and abs(value) < 1e5 else _whole(value)
+
+
+def _whole(value: Any) -> str:
+    """Steps and the like without an exponent."""
+    return f"{value:.0f}" if isinstance(value, float) and abs(value) < 1e15 else str(value)
