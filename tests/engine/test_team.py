@@ -1,5 +1,7 @@
 """Settings trained side by side: each as if alone, each ended by its own rule."""
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -100,14 +102,17 @@ def ends_at(records, goal, settle, stall, ramp_end):
 @pytest.mark.parametrize(("settle", "stall"), [(1000, 3000), (2000, 500)])
 def test_a_run_ends_when_nothing_improves(settle, stall):
     task = SimpleFunction("sub", in_features=3, subsets=((0,), (1,)), evaluation_rows=64)
-    both = {"penalty": 0.1, "penalty_start": 500, "penalty_end": 2500, "goal": 1e-8}
-    runs = [
-        Run([NAU(3, 1)], task, learning_rate=0.01, **both),
-        Run([NMU(3, 1)], task, learning_rate=0.01, **both),  # cannot be solved
-    ]
+    both = {"penalty": 0.1, "penalty_start": 500, "penalty_end": 2500, "learning_rate": 0.01}
+
+    def runs(**end):
+        return [
+            Run([NAU(3, 1)], task, goal=1e-8, **both, **end),
+            Run([NMU(3, 1)], task, goal=1e-8, **both, **end),  # cannot be solved
+        ]
+
     options = {"steps": 8000, "evaluate_every": 100, "replicas": 3, "seed": 1}
-    ended = train_together(runs, settle=settle, stall=stall, **options)
-    whole = train_together(runs, **options)
+    ended = train_together(runs(settle=settle, stall=stall), **options)
+    whole = train_together(runs(), **options)
     for early, full in zip(ended, whole, strict=True):
         for replica in range(3):
             records = full.records.filter(replica=replica)
@@ -136,10 +141,10 @@ def test_runs_that_cannot_share_inputs(other, message):
 def test_bad_input():
     with pytest.raises(ValueError, match="runs is empty"):
         train_together([], **OPTIONS)
-    with pytest.raises(ValueError, match="settle is 0"):
-        train_together(settings(), settle=0, **OPTIONS)
-    with pytest.raises(ValueError, match="stall is -1"):
-        train_together(settings(), stall=-1, **OPTIONS)
+    for change in ({"settle": 0}, {"stall": -1}, {"stop_patience": 0}):
+        ((name, value),) = change.items()
+        with pytest.raises(ValueError, match=f"{name} is {value}"):
+            train_together([replace(settings()[0], **change)], **OPTIONS)
     done = train_together(settings()[:1], **OPTIONS)
     with pytest.raises(ValueError, match="resume holds 1 results"):
         train_together(settings(), resume=done, **OPTIONS)

@@ -42,8 +42,11 @@ class Run:
         clip_value: bound of each element of the gradient.
         stop_below: a replica ends when its validation loss is at most this.
         stop_patience: at so many evaluations in a row.
-        goal: a replica counts as solved when its extrapolation loss is below this at its lowest
-            validation loss.
+        goal: a replica is solved when its extrapolation loss is below this at its lowest validation
+            loss.
+        settle: end a solved replica when its penalty is whole and for so many steps its lowest
+            validation loss has not fallen by more than 1%; never by default.
+        stall: the same for a replica that is not solved.
         validation: rows for evaluation; the task's own by default (a fixed sample, or the table).
         initial: parameters to start from, by name, (\*shape) or (replicas, \*shape).
 
@@ -64,6 +67,8 @@ class Run:
     stop_below: float | None = None
     stop_patience: int = 1
     goal: float | None = None
+    settle: int | None = None
+    stall: int | None = None
     validation: Table | None = None
     initial: dict[str, Tensor] | None = None
 
@@ -75,8 +80,10 @@ class Run:
             ValueError: sizes that do not fit.
         """
         network = read_stack(self.stack)
-        if self.stop_patience < 1:
-            raise ValueError(f"stop_patience is {self.stop_patience}; give a positive integer")
+        for name in ("stop_patience", "settle", "stall"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise ValueError(f"{name} is {value}; give a positive integer")
         if isinstance(self.task, Table):
             _check_table(network, self.task, self.validation)
         elif not isinstance(self.task, SimpleFunction):
@@ -101,14 +108,14 @@ class Run:
             raise ValueError("penalty_end is not greater than penalty_start; the ramp has to rise")
         return hyper
 
-    def stop(self, settle: int | None, stall: int | None) -> tuple[float, int, float, int, int]:
+    def stop(self) -> tuple[float, int, float, int, int]:
         """When a replica ends, as the native trainer reads it."""
         return (
             -np.inf if self.stop_below is None else self.stop_below,
             self.stop_patience,
             -np.inf if self.goal is None else self.goal,
-            NEVER if settle is None else settle,
-            NEVER if stall is None else stall,
+            NEVER if self.settle is None else self.settle,
+            NEVER if self.stall is None else self.stall,
         )
 
     def parameters(self, network: Stack, seed: int, ids: np.ndarray, dtype: torch.dtype) -> Tensor:

@@ -58,7 +58,7 @@ class Team:
         self._counts = [np.zeros(len(ids), np.int32) for _ in runs]
         self._records: list[np.ndarray] = []
 
-    def members(self, evaluations: int, settle: int | None, stall: int | None) -> list[tuple]:
+    def members(self, evaluations: int) -> list[tuple]:
         """The argument of `torchalu._core.train`, with room for so many records a replica."""
         shape = (len(self.ids), evaluations, len(RECORD_COLUMNS))
         self._records = [np.full(shape, np.nan) for _ in self.runs]
@@ -76,7 +76,7 @@ class Team:
                 *(task[name] for name in ("sampled", "table", "validation")),
                 run.hyperparameters(len(self.ids)),
                 network.rules,
-                run.stop(settle, stall),
+                run.stop(),
                 (*vars(state).values(), count, records),
             )
             for run, network, task, state, count, records in zip(

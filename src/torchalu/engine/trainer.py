@@ -140,8 +140,6 @@ def train_together(
     betas: tuple[float, float] = (0.9, 0.999),
     adam_eps: float = 1e-8,
     evaluate_every: int = 1000,
-    settle: int | None = None,
-    stall: int | None = None,
     resume: Sequence[Result] | None = None,
     threads: int | None = None,
     progress: bool = False,
@@ -162,9 +160,6 @@ def train_together(
         betas: of Adam.
         adam_eps: of Adam.
         evaluate_every: steps from one evaluation to the next; one always follows the last step.
-        settle: end a solved replica (see `Run.goal`) when its penalty is whole and for so many
-            steps its lowest validation loss has not fallen by more than 1%; never by default.
-        stall: the same for a replica that is not solved.
         resume: go on from these results of the same call with fewer steps.
         threads: how many to use; every core by default.
         progress: show a bar, if the standard error is a terminal.
@@ -185,7 +180,7 @@ def train_together(
         [[[1.0, 1.0]], [[1.0, 1.0]]]
     """
     counts = {"steps": steps, "batch_size": batch_size, "evaluate_every": evaluate_every}
-    _check(dtype, seed, {**counts, "settle": settle, "stall": stall})
+    _check(dtype, seed, counts)
     team = Team(runs, _replica_ids(replicas), seed, dtype, batch_size, resume)
     total = sum(int(np.sum(steps - state.step)) for state in team.states)
     with watch(progress, total) as bar:
@@ -196,7 +191,7 @@ def train_together(
 
         try:
             completed = _core.train(
-                members=team.members(steps // evaluate_every + 2, settle, stall),
+                members=team.members(steps // evaluate_every + 2),
                 batch_size=team.batch_size,
                 seed=seed,
                 replica_ids=team.ids,
@@ -220,9 +215,9 @@ def _replica_ids(replicas: int | Sequence[int]) -> np.ndarray:
     return np.asarray(ids, np.uint64)
 
 
-def _check(dtype: torch.dtype, seed: int, counts: dict[str, int | None]) -> None:
+def _check(dtype: torch.dtype, seed: int, counts: dict[str, int]) -> None:
     for name, value in counts.items():
-        if value is not None and value < 1:
+        if value < 1:
             raise ValueError(f"{name} is {value}; give a positive integer")
     if dtype not in (torch.float32, torch.float64):
         raise TypeError(f"dtype is {dtype}; give torch.float32 or torch.float64")

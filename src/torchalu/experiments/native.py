@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import polars as pl
 from torch import nn
 
-from torchalu.engine import Result, TrainingInterrupted, train_together
+from torchalu.engine import Result, Run, TrainingInterrupted, train_together
 from torchalu.evaluate import outcomes, summarize
 from torchalu.experiments.setting import Label, Setting
 from torchalu.train import JSON, Chunk, Part, Report, Stopped
@@ -37,6 +37,7 @@ class NativeStudy:
         published: the paper's results, joined to the summary by its columns that are labels.
         defaults: for a study that varies one label at a time, the value of each where another
             is varied: the summary then has a column `varied`, the name of the one that is.
+        give_up: as `stall`, but only for settings of which `published` says that none was solved.
         observe: more columns of the outcomes, from a setting, a seed and the best model.
 
     Raises:
@@ -58,6 +59,7 @@ class NativeStudy:
     team: int = 8
     published: pl.DataFrame | None = None
     defaults: Mapping[str, Label] | None = None
+    give_up: int | None = None
     observe: Observe | None = None
     configuration: Mapping[str, JSON] = field(init=False)
     keys: tuple[str, ...] = field(init=False)
@@ -70,13 +72,14 @@ class NativeStudy:
             "seeds": [self.first_seed, self.first_seed + self.seeds - 1],
             "settle": self.settle,
             "stall": self.stall,
+            "give_up": self.give_up,
             "team": self.team,
         }
         self.configuration = json.loads(json.dumps(described))  # tuples become lists
 
     def check(self) -> None:
         """Look at the counts."""
-        for name in ("seeds", "team", "settle", "stall"):
+        for name in ("seeds", "team", "settle", "stall", "give_up"):
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise ValueError(f"{name} is {value}; give a positive integer")
@@ -135,6 +138,8 @@ class NativeStudy:
             groups.setdefault(setting.inputs, []).append(setting)
         teams = []
         for group in groups.values():
+            if self.give_up is not None:  # those that end early side by side, for full teams
+                group.sort(key=self._is_hopeless)
             count = -(-len(group) // self.team)
             bounds = [round(k * len(group) / count) for k in range(count + 1)]
             teams += [group[bounds[k] : bounds[k + 1]] for k in range(count)]
@@ -153,11 +158,9 @@ class NativeStudy:
 
         try:
             return train_together(
-                [setting.run(seed) for setting in team],
+                [self._run_of(setting, seed) for setting in team],
                 steps=steps,
                 replicas=[seed],
-                settle=self.settle,
-                stall=self.stall,
                 threads=1,
                 poll=poll,
             )
@@ -165,6 +168,19 @@ class NativeStudy:
             if stopped:
                 raise stopped[0] from None
             raise
+
+    def _run_of(self, setting: Setting, seed: int) -> Run:
+        """The setting for the engine, with what ends it early."""
+        stall = self.give_up if self.stall is None and self._is_hopeless(setting) else self.stall
+        return replace(setting.run(seed), settle=self.settle, stall=stall)
+
+    def _is_hopeless(self, setting: Setting) -> bool:
+        """Did the paper solve none of this setting's runs?"""
+        if self.published is None:
+            return False
+        labels = [name for name in setting.labels if name in self.published.columns]
+        mine = self.published.filter(*(pl.col(name) == setting.labels[name] for name in labels))
+        return mine["published_solved"].to_list() == [0]
 
     def _outcome(self, setting: Setting, seed: int, result: Result) -> pl.DataFrame:
         frame = outcomes(result.records, setting.goal).drop("replica")

@@ -79,6 +79,7 @@ def table2(
     steps: int = STEPS,
     settle: int | None = 500_000,
     stall: int | None = None,
+    give_up: int | None = None,
     team: int = 8,
 ) -> NativeStudy:
     """Table 2: the models on products, sums and differences of two subset sums.
@@ -94,6 +95,7 @@ def table2(
         steps: optimizer steps of a run, at most.
         settle: a solved run ends once its validation loss has not fallen for so many steps.
         stall: the same for a run that is not solved.
+        give_up: the same only for a model and operation of which the paper solved no run.
         team: most settings in a chunk.
 
     Raises:
@@ -105,7 +107,15 @@ def table2(
     """
     settings = compared(operations, models, steps)
     return NativeStudy(
-        "madsen2020.table2", settings, seeds, first_seed, settle, stall, team, PUBLISHED["table6"]
+        "madsen2020.table2",
+        settings,
+        seeds,
+        first_seed,
+        settle,
+        stall,
+        team,
+        PUBLISHED["table6"],
+        give_up=give_up,
     )
 
 
@@ -118,6 +128,7 @@ def table6(
     steps: int = STEPS,
     settle: int | None = 500_000,
     stall: int | None = None,
+    give_up: int | None = None,
     team: int = 8,
 ) -> NativeStudy:
     """Table 6: all models on all operations.
@@ -130,6 +141,7 @@ def table6(
         steps: optimizer steps of a run, at most.
         settle: a solved run ends once its validation loss has not fallen for so many steps.
         stall: the same for a run that is not solved.
+        give_up: the same only for a model and operation of which the paper solved no run.
         team: most settings in a chunk.
 
     Raises:
@@ -141,7 +153,15 @@ def table6(
     """
     settings = compared(operations, models, steps)
     return NativeStudy(
-        "madsen2020.table6", settings, seeds, first_seed, settle, stall, team, PUBLISHED["table6"]
+        "madsen2020.table6",
+        settings,
+        seeds,
+        first_seed,
+        settle,
+        stall,
+        team,
+        PUBLISHED["table6"],
+        give_up=give_up,
     )
 
 
