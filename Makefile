@@ -6,12 +6,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 CORE := CMakeLists.txt pyproject.toml constraints.txt $(wildcard src/core/*)
 
-.PHONY: demo test test-long bench docs lint clean
+.PHONY: demo test test-long bench data docs lint clean
 
 demo: $(VENV)/.installed
 	$(BIN)/python examples/demo.py
 
-test: $(VENV)/.installed-dev lint
+test: $(VENV)/.installed-dev lint data
 	$(BIN)/python -m pytest -m "not long"
 	$(MAKE) docs
 
@@ -23,6 +23,10 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/pyright --pythonpath $(BIN)/python
 	$(BIN)/lint-imports
+
+# MNIST, fetched once into the cache; without it the tests that read it are skipped, and say so.
+data: $(VENV)/.installed-dev
+	@$(BIN)/torchalu data mnist --quiet || echo "MNIST could not be fetched: its tests are skipped" >&2
 
 docs: $(VENV)/.installed-dev
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html

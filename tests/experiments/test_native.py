@@ -11,6 +11,9 @@ from torchalu import sweep
 from torchalu.engine import train
 from torchalu.experiments import get
 from torchalu.experiments.madsen2020.gates import mean_gate
+from torchalu.experiments.native import NativeStudy
+from torchalu.experiments.setting import Model, Setting
+from torchalu.nn import NAU
 from torchalu.tasks import SimpleFunction
 from torchalu.train import Stopped
 
@@ -232,3 +235,25 @@ def test_the_mean_gate_is_that_of_the_last_layer(tmp_path):
     assert mean_gate(setting, 0, stack)["gate"] == pytest.approx(
         (expected[0] - expected[1]).item(), abs=2e-3
     )
+
+
+def test_only_what_the_paper_never_solved_gives_up(tmp_path):
+    """Three times the same hopeless sum for a product: known as unsolved, as solved, not at all."""
+    task = SimpleFunction("mul", in_features=2, subsets=((0,), (1,)), evaluation_rows=64)
+    settings = [
+        Setting(
+            Model(name, lambda n, _: [NAU(n, 1)], learning_rate=0.01), task, 12000, {"model": name}
+        )
+        for name in ("never", "sometimes", "unknown")
+    ]
+    published = pl.DataFrame({"model": ["never", "sometimes"], "published_solved": [0, 1]})
+    steps = {}
+    for give_up in (None, 3000):
+        study = NativeStudy("x.y", settings, 1, published=published, give_up=give_up)
+        (chunk,) = study.chunks()
+        outcomes = study.run(chunk, tmp_path, lambda _: None).outcomes
+        steps[give_up] = dict(outcomes.select("model", "steps").iter_rows())
+        assert not outcomes["solved"].any()
+    assert steps[None] == dict.fromkeys(("never", "sometimes", "unknown"), 12000)
+    assert steps[3000]["never"] < 12000
+    assert steps[3000]["sometimes"] == steps[3000]["unknown"] == 12000
