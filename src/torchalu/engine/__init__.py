@@ -1,7 +1,6 @@
 """Many replicas of a small stack of units, trained at native speed."""
 
 from torchalu._core import instruction_set, instruction_sets, select_instruction_set
-from torchalu.engine.cores import cores
 from torchalu.engine.result import Result
 from torchalu.engine.rows import sample_batch
 from torchalu.engine.run import Run
@@ -11,7 +10,6 @@ __all__ = [
     "Result",
     "Run",
     "TrainingInterrupted",
-    "cores",
     "instruction_set",
     "instruction_sets",
     "sample_batch",

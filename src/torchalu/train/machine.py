@@ -7,7 +7,8 @@ import platform
 from importlib import metadata
 from pathlib import Path
 
-from torchalu.engine import cores, instruction_set
+from torchalu.engine import instruction_set
+from torchalu.engine.cores import cores
 from torchalu.train.study import JSON
 
 _PACKAGES = ("torchalu", "torch", "numpy", "polars")
