@@ -11,7 +11,7 @@ from benchmarks.baselines import nau_nmu_step
 from benchmarks.row import Row
 from benchmarks.trainer import EAGER_STEPS, native
 from torchalu import sweep
-from torchalu.experiments import get
+from torchalu.experiments import Runs, get
 from torchalu.nn import NAU, NMU
 
 SEEDS, STEPS, REPEATS = 4, 200_000, 3
@@ -21,7 +21,8 @@ RUNS, RUN_STEPS, RUN_HOURS = 19_150, 5_000_000, 8.0
 
 def whole_sweep() -> None:
     """The NMU on products, a chunk a seed, one at a time, in a folder that is new."""
-    study = get("madsen2020.table2")(seeds=SEEDS, operations=("mul",), models=("NMU",), steps=STEPS)
+    runs = Runs(seeds=SEEDS, steps=STEPS)
+    study = get("madsen2020.table2")(runs, operations=("mul",), models=("NMU",))
     with tempfile.TemporaryDirectory() as folder:
         sweep.run(study, Path(folder) / "run", workers=1)
 

@@ -35,6 +35,7 @@ myst_update_mathjax = False
 autodoc_member_order = "bysource"
 autodoc_preserve_defaults = True
 autodoc_typehints_format = "short"
+autodoc_type_aliases = {"RunOptions": "Runs"}
 autosummary_generate = False
 napoleon_numpy_docstring = False
 napoleon_custom_sections = ["Equation", "Shape", "Units", "Initialization", "Source"]

@@ -8,7 +8,8 @@ import pytest
 
 from torchalu import experiments
 from torchalu.cli import main, results
-from torchalu.experiments import get
+from torchalu.cli.run import _read
+from torchalu.experiments import Runs, get
 from torchalu.train import RunFolder
 
 TINY = ["run", "madsen2020.table1", "--steps", "2000"]
@@ -110,7 +111,8 @@ def test_lists_go_through_csv(tmp_path):
 
 def test_floats_of_each_seed_keep_their_digits(tiny, tmp_path):
     assert tiny("--seeds", 2, "--models", "NMU", "--out", "a", "--results", "res", "--quiet") == 0
-    with RunFolder("a", get("madsen2020.table1")(seeds=2, models=("NMU",), steps=2000)) as folder:
+    study = get("madsen2020.table1")(Runs(seeds=2, steps=2000), models=("NMU",))
+    with RunFolder("a", study) as folder:
         outcomes = folder.outcomes()
     rows = pl.read_csv(tmp_path / "res" / "table1_seeds.csv", schema=outcomes.schema)
     assert rows.equals(outcomes)
@@ -133,12 +135,21 @@ def test_list(capsys):
     assert all(len(line.split()) > 2 for line in lines)
 
 
+def test_the_fields_of_runs_are_options_like_any_other():
+    """Also of a default of its own: table 1 has 200,000 steps."""
+    line = "--seeds 3 --first-seed 1 --settle None --give-up 1000000 --team 16 --models NMU --quiet"
+    study, options = _read("madsen2020.table1", get("madsen2020.table1"), line.split())
+    assert study.runs == Runs(3, 1, steps=200_000, settle=None, give_up=1_000_000, team=16)
+    assert [setting.steps for setting in study.settings] == [200_000]
+    assert options.quiet
+
+
 def test_help_of_an_experiment(capsys):
     with pytest.raises(SystemExit) as end:
         main(["run", "madsen2020.table2", "--help"])
     assert end.value.code == 0
     out = capsys.readouterr().out
-    for option in ("--seeds", "--operations", "--out", "--engine", "--results"):
+    for option in ("--seeds", "--give-up", "--operations", "--out", "--engine", "--results"):
         assert option in out
 
 
@@ -158,6 +169,7 @@ def test_no_experiment(capsys):
         (["--seeds", "-3"], ["seeds is -3"]),
         (["--steps", "0"], ["steps is 0"]),
         (["--first-seed", "-1"], ["first_seed is -1"]),
+        (["--give-up", "0"], ["give_up is 0"]),
         (["--models", "NUM"], ["'NUM'"]),
         (["--workers", "0"], ["workers is 0"]),
         (["--address", "auto"], ["address is 'auto'"]),
@@ -183,7 +195,7 @@ def test_folder_of_another_configuration(tiny, capsys):
 
 
 def test_folder_in_use(tiny, capsys):
-    study = get("madsen2020.table1")(seeds=1, steps=2000)
+    study = get("madsen2020.table1")(Runs(seeds=1, steps=2000))
     with RunFolder("runs/madsen2020.table1", study):
         refused(capsys, tiny("--seeds", 1), f"in use by process {os.getpid()}")
 

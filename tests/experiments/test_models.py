@@ -175,7 +175,7 @@ def test_figures_10_to_12_vary_the_factor_of_the_penalty(name, model, operation,
         assert setting.labels["model"] == setting.model.name == model
         assert setting.task == SimpleFunction(operation)
         assert (setting.model.penalty_start, setting.model.penalty_end) == ramp
-    assert study.seeds == 50
+    assert study.runs.seeds == 50
 
 
 def test_figure_9_gates_the_second_layer_alone():

@@ -9,7 +9,7 @@ from polars.testing import assert_frame_equal
 
 from torchalu import sweep
 from torchalu.engine import train
-from torchalu.experiments import get
+from torchalu.experiments import Runs, get
 from torchalu.experiments.madsen2020.gates import mean_gate
 from torchalu.experiments.native import NativeStudy
 from torchalu.experiments.setting import Model, Setting
@@ -63,7 +63,7 @@ def carry_out(study, tmp_path):
 
 @pytest.mark.parametrize("name", TINY)
 def test_each_experiment_from_chunks_to_summary(name, tmp_path):
-    study = get(f"madsen2020.{name}")(seeds=2, steps=2000, **TINY[name])
+    study = get(f"madsen2020.{name}")(Runs(seeds=2, steps=2000), **TINY[name])
     assert json.loads(json.dumps(study.configuration)) == study.configuration
     parts = carry_out(study, tmp_path)
     outcomes = pl.concat([part.outcomes for part in parts], how="diagonal")
@@ -86,7 +86,9 @@ def test_each_experiment_from_chunks_to_summary(name, tmp_path):
 
 def test_a_team_gives_what_each_setting_gives_alone(tmp_path):
     study = get("madsen2020.table2")(
-        seeds=1, first_seed=3, steps=3000, models=("NMU", "NALU", "NAC*,NMU"), operations=("mul",)
+        Runs(seeds=1, first_seed=3, steps=3000),
+        models=("NMU", "NALU", "NAC*,NMU"),
+        operations=("mul",),
     )
     (part,) = carry_out(study, tmp_path)
     for setting in study.settings:
@@ -108,10 +110,10 @@ def test_a_team_gives_what_each_setting_gives_alone(tmp_path):
 
 
 def test_the_size_of_the_team_changes_no_outcome(tmp_path):
-    options = {"seeds": 1, "steps": 2000, "operations": ("mul", "add"), "models": ("NMU", "ReLU")}
+    options = {"operations": ("mul", "add"), "models": ("NMU", "ReLU")}
     frames = []
     for team in (1, 3, 8):
-        study = get("madsen2020.table2")(team=team, **options)
+        study = get("madsen2020.table2")(Runs(seeds=1, steps=2000, team=team), **options)
         assert len(study.chunks()) == {1: 4, 3: 2, 8: 1}[team]
         outcomes = pl.concat([part.outcomes for part in carry_out(study, tmp_path)])
         frames.append(outcomes.sort(study.keys))
@@ -120,7 +122,8 @@ def test_the_size_of_the_team_changes_no_outcome(tmp_path):
 
 
 def test_all_settings_of_a_seed_come_before_the_next_seed():
-    names = [chunk.name for chunk in get("madsen2020.table6")(seeds=2, first_seed=7).chunks()]
+    study = get("madsen2020.table6")(Runs(seeds=2, first_seed=7))
+    names = [chunk.name for chunk in study.chunks()]
     seeds = [int(name.split("seed")[1]) for name in names]
     assert seeds == sorted(seeds)
     assert set(seeds) == {7, 8}
@@ -128,7 +131,7 @@ def test_all_settings_of_a_seed_come_before_the_next_seed():
 
 
 def test_teams_share_inputs_and_steps():
-    study = get("madsen2020.figure8")(seeds=1)
+    study = get("madsen2020.figure8")()
     teams = study._teams()
     assert sum(map(len, teams)) == len(study.settings)
     for team in teams:
@@ -138,8 +141,8 @@ def test_teams_share_inputs_and_steps():
 
 def test_an_outcome_is_read_off_the_records(tmp_path):
     study = get("madsen2020.single_module")(
-        seeds=1, steps=20_000, models=("NAU",), operations=("add",), ranges=("U[1,2]",),
-        input_sizes=(2,), settle=None,
+        Runs(seeds=1, steps=20_000, settle=None),
+        models=("NAU",), operations=("add",), ranges=("U[1,2]",), input_sizes=(2,),
     )  # fmt: skip
     (part,) = carry_out(study, tmp_path)
     row = part.outcomes.row(0, named=True)
@@ -155,8 +158,8 @@ def test_an_outcome_is_read_off_the_records(tmp_path):
 
 def test_a_run_that_is_solved_and_settled_ends_early(tmp_path):
     study = get("madsen2020.single_module")(
-        seeds=1, steps=100_000, models=("NAU",), operations=("add",), ranges=("U[1,2]",),
-        input_sizes=(2,), settle=5000,
+        Runs(seeds=1, steps=100_000, settle=5000),
+        models=("NAU",), operations=("add",), ranges=("U[1,2]",), input_sizes=(2,),
     )  # fmt: skip
     (part,) = carry_out(study, tmp_path)
     row = part.outcomes.row(0, named=True)
@@ -165,7 +168,7 @@ def test_a_run_that_is_solved_and_settled_ends_early(tmp_path):
 
 
 def test_a_chunk_stops_when_it_is_told_to(tmp_path):
-    study = get("madsen2020.table2")(seeds=1, models=("NMU",), operations=("mul",))
+    study = get("madsen2020.table2")(Runs(seeds=1), models=("NMU",), operations=("mul",))
     fractions = []
 
     def stop(fraction):
@@ -212,7 +215,9 @@ def test_published_counts_stand_beside_ours():
 
 @pytest.mark.parametrize("name", ["figure2", "figure3", "figure9", "single_module"])
 def test_a_sweep_gives_what_the_chunks_give(name, tmp_path):
-    options = {"points": 3} if name == "figure2" else {"seeds": 2, "steps": 1000, **TINY[name]}
+    options = (
+        {"points": 3} if name == "figure2" else {"runs": Runs(seeds=2, steps=1000), **TINY[name]}
+    )
     study = get(f"madsen2020.{name}")(**options)
     outcomes = sweep.run(study, tmp_path / "run", workers=2)
     direct = pl.concat([part.outcomes for part in carry_out(study, tmp_path)])
@@ -221,7 +226,7 @@ def test_a_sweep_gives_what_the_chunks_give(name, tmp_path):
 
 
 def test_the_mean_gate_is_that_of_the_last_layer(tmp_path):
-    study = get("madsen2020.figure9")(seeds=1, steps=1000)
+    study = get("madsen2020.figure9")(Runs(seeds=1, steps=1000))
     (part,) = carry_out(study, tmp_path)
     assert part.outcomes["gate"].is_between(0, 1).all()
     setting = study.settings[0]
@@ -249,7 +254,7 @@ def test_only_what_the_paper_never_solved_gives_up(tmp_path):
     published = pl.DataFrame({"model": ["never", "sometimes"], "published_solved": [0, 1]})
     steps = {}
     for give_up in (None, 3000):
-        study = NativeStudy("x.y", settings, 1, published=published, give_up=give_up)
+        study = NativeStudy("x.y", settings, Runs(seeds=1, give_up=give_up), published)
         (chunk,) = study.chunks()
         outcomes = study.run(chunk, tmp_path, lambda _: None).outcomes
         steps[give_up] = dict(outcomes.select("model", "steps").iter_rows())

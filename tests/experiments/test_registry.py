@@ -6,6 +6,7 @@ import typing
 import pytest
 
 from torchalu import experiments
+from torchalu.experiments import Runs
 from torchalu.experiments.registry import get, names
 
 NATIVE = [
@@ -22,7 +23,7 @@ def test_each_table_and_figure_with_results_has_a_name():
     expected += [f"figure{k}" for k in (2, 3, 4, 7, 8, 9, 10, 11, 12, 13, 14, 15)]
     expected += ["single_module", "noise", "correlated"]
     assert set(names()) == {f"madsen2020.{name}" for name in expected}
-    assert experiments.__all__ == ["get", "names"]
+    assert experiments.__all__ == ["Runs", "get", "names"]
 
 
 @pytest.mark.parametrize(
@@ -39,33 +40,27 @@ def test_an_unknown_name_is_answered_with_the_nearest(wrong, nearest):
 
 
 @pytest.mark.parametrize("name", NATIVE)
-@pytest.mark.parametrize("seeds", [0, -1])
-def test_seeds_have_to_be_positive(name, seeds):
-    with pytest.raises(ValueError, match=f"seeds is {seeds}; give a positive integer"):
-        get(name)(seeds=seeds)
-
-
-@pytest.mark.parametrize("name", NATIVE)
 def test_options_have_types_and_defaults_that_say_when_a_run_ends(name):
     function = get(name)
     hints = typing.get_type_hints(function)
     parameters = inspect.signature(function).parameters
     assert set(parameters) <= set(hints)
     assert all(p.default is not p.empty for p in parameters.values())
-    assert parameters["settle"].default == 500_000
-    assert parameters["stall"].default is None
+    runs = parameters["runs"].default
+    assert next(iter(parameters)) == "runs"
+    assert (runs.settle, runs.stall, runs.give_up) == (500_000, None, None)
 
 
 @pytest.mark.parametrize("name", NATIVE)
-@pytest.mark.parametrize(("option", "value"), [("steps", 0), ("team", 0), ("settle", 0)])
-def test_other_counts_have_to_be_positive(name, option, value):
-    with pytest.raises(ValueError, match=f"{option} is 0; give a positive integer"):
-        get(name)(**{option: value})
-
-
-def test_the_first_seed_may_not_be_negative():
-    with pytest.raises(ValueError, match="first_seed is -1; give 0 or more"):
-        get("madsen2020.table2")(first_seed=-1)
+def test_runs_are_those_of_the_study(name):
+    runs = Runs(seeds=3, first_seed=5, steps=1000, settle=None, stall=7, give_up=9, team=2)
+    study = get(name)(runs)
+    assert study.runs == runs
+    steps = {1000, 2000, 3000} if name == "madsen2020.figure8" else {1000}
+    assert {setting.steps for setting in study.settings} == steps
+    described = dict(study.configuration)
+    expected = {"seeds": [5, 7], "settle": None, "stall": 7, "give_up": 9, "team": 2}
+    assert {key: described[key] for key in expected} == expected
 
 
 @pytest.mark.parametrize(

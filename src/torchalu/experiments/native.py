@@ -12,6 +12,7 @@ from torch import nn
 
 from torchalu.engine import Result, Run, TrainingInterrupted, train_together
 from torchalu.evaluate import outcomes, summarize
+from torchalu.experiments.runs import Runs
 from torchalu.experiments.setting import Label, Setting
 from torchalu.train import JSON, Chunk, Part, Report, Stopped
 
@@ -28,38 +29,28 @@ class NativeStudy:
     Args:
         name: such as "madsen2020.table2"; its last word names the summary.
         settings: what is trained; they agree in the names of their labels.
-        seeds: how many.
-        first_seed: the number of the first.
-        settle: a run that is solved ends once its validation loss has not fallen for so many
-            steps; None lets it go on to the end.
-        stall: the same for a run that is not solved.
-        team: most settings in a chunk.
+        runs: which seeds, what ends a run early, and most settings in a chunk; its `steps` are
+            for those who make the settings, each of which has its own.
         published: the paper's results, joined to the summary by its columns that are labels.
         defaults: for a study that varies one label at a time, the value of each where another
             is varied: the summary then has a column `varied`, the name of the one that is.
-        give_up: as `stall`, but only for settings of which `published` says that none was solved.
         observe: more columns of the outcomes, from a setting, a seed and the best model.
 
     Raises:
-        ValueError: a count that is not positive, a seed below 0, no settings.
+        ValueError: no settings, or one without steps.
 
     Example:
-        >>> from torchalu.experiments import get
-        >>> study = get("madsen2020.table2")(seeds=3, models=("NMU", "NAU"))
+        >>> from torchalu.experiments import Runs, get
+        >>> study = get("madsen2020.table2")(Runs(seeds=3), models=("NMU", "NAU"))
         >>> study.keys, [chunk.name for chunk in study.chunks()]
         (('model', 'operation', 'seed'), ['team0-seed0', 'team0-seed1', 'team0-seed2'])
     """
 
     name: str
     settings: Sequence[Setting]
-    seeds: int
-    first_seed: int = 0
-    settle: int | None = 500_000
-    stall: int | None = None
-    team: int = 8
+    runs: Runs
     published: pl.DataFrame | None = None
     defaults: Mapping[str, Label] | None = None
-    give_up: int | None = None
     observe: Observe | None = None
     configuration: Mapping[str, JSON] = field(init=False)
     keys: tuple[str, ...] = field(init=False)
@@ -69,38 +60,27 @@ class NativeStudy:
         self.keys = (*self.settings[0].labels, "seed")
         described = {
             "settings": [setting.describe() for setting in self.settings],
-            "seeds": [self.first_seed, self.first_seed + self.seeds - 1],
-            "settle": self.settle,
-            "stall": self.stall,
-            "give_up": self.give_up,
-            "team": self.team,
+            "seeds": [self.runs.seed_numbers[0], self.runs.seed_numbers[-1]],
+            "settle": self.runs.settle,
+            "stall": self.runs.stall,
+            "give_up": self.runs.give_up,
+            "team": self.runs.team,
         }
         self.configuration = json.loads(json.dumps(described))  # tuples become lists
 
     def check(self) -> None:
-        """Look at the counts."""
-        for name in ("seeds", "team", "settle", "stall", "give_up"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise ValueError(f"{name} is {value}; give a positive integer")
-        if self.first_seed < 0:
-            raise ValueError(f"first_seed is {self.first_seed}; give 0 or more")
+        """Look at the settings."""
         if not self.settings:
             raise ValueError("settings is empty; give at least one")
         for setting in self.settings:
             if setting.steps < 1:
                 raise ValueError(f"steps is {setting.steps}; give a positive integer")
 
-    @property
-    def seed_numbers(self) -> range:
-        """The numbers of the seeds."""
-        return range(self.first_seed, self.first_seed + self.seeds)
-
     def chunks(self) -> list[Chunk]:
         """All teams of the first seed, then of the second, and so on."""
         return [
             Chunk(f"team{number}-seed{seed}", sum(setting.cost for setting in team))
-            for seed in self.seed_numbers
+            for seed in self.runs.seed_numbers
             for number, team in enumerate(self._teams())
         ]
 
@@ -138,9 +118,9 @@ class NativeStudy:
             groups.setdefault(setting.inputs, []).append(setting)
         teams = []
         for group in groups.values():
-            if self.give_up is not None:  # those that end early side by side, for full teams
+            if self.runs.give_up is not None:  # those that end early side by side, for full teams
                 group.sort(key=self._is_hopeless)
-            count = -(-len(group) // self.team)
+            count = -(-len(group) // self.runs.team)
             bounds = [round(k * len(group) / count) for k in range(count + 1)]
             teams += [group[bounds[k] : bounds[k + 1]] for k in range(count)]
         return teams
@@ -171,8 +151,10 @@ class NativeStudy:
 
     def _run_of(self, setting: Setting, seed: int) -> Run:
         """The setting for the engine, with what ends it early."""
-        stall = self.give_up if self.stall is None and self._is_hopeless(setting) else self.stall
-        return replace(setting.run(seed), settle=self.settle, stall=stall)
+        stall = self.runs.stall
+        if stall is None and self._is_hopeless(setting):
+            stall = self.runs.give_up
+        return replace(setting.run(seed), settle=self.runs.settle, stall=stall)
 
     def _is_hopeless(self, setting: Setting) -> bool:
         """Did the paper solve none of this setting's runs?"""

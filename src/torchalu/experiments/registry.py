@@ -39,13 +39,15 @@ def get(name: str) -> Callable[..., Any]:
         name: one of `names()`.
 
     Returns:
-        A function with typed keyword arguments, which gives a `torchalu.train.Study`.
+        A function with typed arguments, all of which have defaults; it gives a
+        `torchalu.train.Study`.
 
     Raises:
         ValueError: there is no experiment of this name; the message holds the nearest one.
 
     Example:
-        >>> study = get("madsen2020.table1")(seeds=2)
+        >>> from torchalu.experiments import Runs
+        >>> study = get("madsen2020.table1")(Runs(seeds=2))
         >>> study.name, len(study.chunks())
         ('madsen2020.table1', 2)
     """

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from torchalu.experiments.madsen2020 import models as paper
-from torchalu.experiments.madsen2020.tables import STEPS
 from torchalu.experiments.native import NativeStudy
+from torchalu.experiments.runs import RunOptions, Runs
 from torchalu.experiments.setting import Label, Model, Setting, choose
 from torchalu.tasks import SimpleFunction
 from torchalu.tasks.simple_function import SamplingRange
@@ -30,29 +30,19 @@ MULTIPLYING = ("NAC*,NMU", "NAC*,sigma", "NAC*", "NALU", "NMU")
 
 
 def figure3(
+    runs: RunOptions = Runs(seeds=50),
     *,
-    seeds: int = 50,
-    first_seed: int = 0,
     models: tuple[str, ...] = MULTIPLYING,
     hidden_sizes: tuple[int, ...] = HIDDEN_SIZES,
     ranges: tuple[str, ...] = tuple(RANGES),
-    steps: int = STEPS,
-    settle: int | None = 500_000,
-    stall: int | None = None,
-    team: int = 8,
 ) -> NativeStudy:
     """Figure 3: multiplication with other hidden sizes, and with other ranges of the inputs.
 
     Args:
-        seeds: how many.
-        first_seed: the number of the first.
+        runs: which seeds, and when a run ends.
         models: names of models, as in table 6.
         hidden_sizes: sizes of the hidden layer.
         ranges: interpolation ranges, by name.
-        steps: optimizer steps of a run, at most.
-        settle: a solved run ends once its validation loss has not fallen for so many steps.
-        stall: the same for a run that is not solved.
-        team: most settings in a chunk.
 
     Raises:
         ValueError: a count that is not positive, a name that is unknown.
@@ -68,32 +58,22 @@ def figure3(
     for point in _points(defaults, {"hidden_size": hidden_sizes, "interpolation_range": ranges}):
         inside, outside = RANGES[str(point["interpolation_range"])]
         task = SimpleFunction("mul", interpolation_range=inside, extrapolation_range=outside)
-        settings += _each([paper.model(name) for name in models], task, steps, point)
-    return one_at_a_time("figure3", settings, defaults, seeds, first_seed, settle, stall, team)
+        settings += _each([paper.model(name) for name in models], task, runs.steps, point)
+    return one_at_a_time("figure3", settings, defaults, runs)
 
 
 def figure7(
+    runs: RunOptions = Runs(seeds=50),
     *,
-    seeds: int = 50,
-    first_seed: int = 0,
     models: tuple[str, ...] = paper.ABLATIONS,
     hidden_sizes: tuple[int, ...] = HIDDEN_SIZES,
-    steps: int = STEPS,
-    settle: int | None = 500_000,
-    stall: int | None = None,
-    team: int = 8,
 ) -> NativeStudy:
     """Figure 7: the NMU without its penalty, without its clamp, and without both.
 
     Args:
-        seeds: how many.
-        first_seed: the number of the first.
+        runs: which seeds, and when a run ends.
         models: names of the NMU and of its ablations.
         hidden_sizes: sizes of the hidden layer.
-        steps: optimizer steps of a run, at most.
-        settle: a solved run ends once its validation loss has not fallen for so many steps.
-        stall: the same for a run that is not solved.
-        team: most settings in a chunk.
 
     Raises:
         ValueError: a count that is not positive, a name that is unknown.
@@ -107,37 +87,27 @@ def figure7(
     settings = []
     for point in _points(defaults, {"hidden_size": hidden_sizes}):
         chosen = [paper.ablation(name) for name in models]
-        settings += _each(chosen, SimpleFunction("mul"), steps, point)
-    return one_at_a_time("figure7", settings, defaults, seeds, first_seed, settle, stall, team)
+        settings += _each(chosen, SimpleFunction("mul"), runs.steps, point)
+    return one_at_a_time("figure7", settings, defaults, runs)
 
 
 def figure8(
+    runs: RunOptions = Runs(seeds=50),
     *,
-    seeds: int = 50,
-    first_seed: int = 0,
     models: tuple[str, ...] = (*MULTIPLYING, "Gated NAU/NMU"),
     input_sizes: tuple[int, ...] = INPUT_SIZES,
     overlap_ratios: tuple[float, ...] = OVERLAPS,
     subset_ratios: tuple[float, ...] = SUBSET_RATIOS,
-    steps: int = STEPS,
-    settle: int | None = 500_000,
-    stall: int | None = None,
-    team: int = 8,
 ) -> NativeStudy:
     """Figure 8: multiplication with other sizes of the input, overlaps and sizes of the subsets.
 
     Args:
-        seeds: how many.
-        first_seed: the number of the first.
+        runs: which seeds, and when a run ends.
         models: names of models, as in table 6.
-        input_sizes: numbers of inputs; above 100 of them a run has twice the steps, above 200
+        input_sizes: numbers of inputs; above 100 of them a run has twice the `steps`, above 200
             three times, as in the authors' program.
         overlap_ratios: lengths of the overlap, as a part of a subset.
         subset_ratios: lengths of a subset, as a part of the inputs.
-        steps: optimizer steps of a run with up to 100 inputs, at most.
-        settle: a solved run ends once its validation loss has not fallen for so many steps.
-        stall: the same for a run that is not solved.
-        team: most settings in a chunk.
 
     Raises:
         ValueError: a count that is not positive, a name that is unknown.
@@ -162,8 +132,8 @@ def figure8(
             subset_ratio=float(point["subset_ratio"]),
         )
         longer = 1 + (task.in_features > 100) + (task.in_features > 200)
-        settings += _each([paper.model(name) for name in models], task, longer * steps, point)
-    return one_at_a_time("figure8", settings, defaults, seeds, first_seed, settle, stall, team)
+        settings += _each([paper.model(name) for name in models], task, longer * runs.steps, point)
+    return one_at_a_time("figure8", settings, defaults, runs)
 
 
 def _points(
@@ -194,11 +164,7 @@ def one_at_a_time(
     name: str,
     settings: Sequence[Setting],
     defaults: Mapping[str, Label],
-    seeds: int,
-    first_seed: int,
-    settle: int | None,
-    stall: int | None,
-    team: int,
+    runs: Runs,
 ) -> NativeStudy:
     """A study of the paper's settings, one quantity of which is varied at a time.
 
@@ -206,20 +172,11 @@ def one_at_a_time(
         name: of the figure.
         settings: each has the quantities among its labels.
         defaults: the value of each quantity where another is varied.
-        seeds: this and what follows as of `NativeStudy`.
+        runs: as of `NativeStudy`.
 
     Example:
         >>> settings = figure7().settings
-        >>> one_at_a_time("figure7", settings, {"hidden_size": 2}, 1, 0, None, None, 8).name
+        >>> one_at_a_time("figure7", settings, {"hidden_size": 2}, Runs()).name
         'madsen2020.figure7'
     """
-    return NativeStudy(
-        f"madsen2020.{name}",
-        settings,
-        seeds,
-        first_seed,
-        settle,
-        stall,
-        team,
-        defaults=defaults,
-    )
+    return NativeStudy(f"madsen2020.{name}", settings, runs, defaults=defaults)

@@ -14,8 +14,8 @@ from torch.nn.functional import linear
 from torchalu.engine import sample_batch
 from torchalu.experiments.madsen2020.models import model
 from torchalu.experiments.madsen2020.published import PUBLISHED
-from torchalu.experiments.madsen2020.tables import STEPS
 from torchalu.experiments.native import NativeStudy
+from torchalu.experiments.runs import RunOptions, Runs
 from torchalu.experiments.setting import Model, Setting, choose
 from torchalu.nn import NAC, NALU, NAU, GatedNAUNMU
 from torchalu.tasks import SimpleFunction
@@ -45,7 +45,7 @@ class GateStudy(NativeStudy):
     """A study whose outcomes hold the gate of each run, and whose summary is table 5.
 
     Example:
-        >>> figure9(seeds=1).keys
+        >>> figure9().keys
         ('model', 'operation', 'seed')
     """
 
@@ -56,27 +56,17 @@ class GateStudy(NativeStudy):
 
 
 def figure9(
+    runs: RunOptions = Runs(),
     *,
-    seeds: int = 100,
-    first_seed: int = 0,
     operations: tuple[Operation, ...] = ("mul", "add"),
     models: tuple[str, ...] = tuple(GATED),
-    steps: int = STEPS,
-    settle: int | None = 500_000,
-    stall: int | None = None,
-    team: int = 8,
 ) -> GateStudy:
     """Figure 9 and table 5: an adding layer, then one layer with a gate.
 
     Args:
-        seeds: how many.
-        first_seed: the number of the first.
+        runs: which seeds, and when a run ends.
         operations: of the task.
         models: "Gated NAU/NMU", "NALU (separate)", "NALU (shared)".
-        steps: optimizer steps of a run, at most.
-        settle: a solved run ends once its validation loss has not fallen for so many steps.
-        stall: the same for a run that is not solved.
-        team: most settings in a chunk.
 
     Raises:
         ValueError: a count that is not positive, a name that is unknown.
@@ -93,22 +83,15 @@ def figure9(
     choose("models", models, GATED)
     settings = [
         Setting(
-            GATED[name], SimpleFunction(operation), steps, {"model": name, "operation": operation}
+            GATED[name],
+            SimpleFunction(operation),
+            runs.steps,
+            {"model": name, "operation": operation},
         )
         for operation in operations
         for name in models
     ]
-    return GateStudy(
-        "madsen2020.figure9",
-        settings,
-        seeds,
-        first_seed,
-        settle,
-        stall,
-        team,
-        PUBLISHED["table5"],
-        observe=mean_gate,
-    )
+    return GateStudy("madsen2020.figure9", settings, runs, PUBLISHED["table5"], observe=mean_gate)
 
 
 table5 = figure9

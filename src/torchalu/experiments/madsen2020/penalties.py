@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from torchalu.experiments.madsen2020.figures import one_at_a_time
 from torchalu.experiments.madsen2020.models import with_penalty
-from torchalu.experiments.madsen2020.tables import STEPS
 from torchalu.experiments.native import NativeStudy
+from torchalu.experiments.runs import RunOptions, Runs
 from torchalu.experiments.setting import Label, Setting
 from torchalu.tasks import SimpleFunction
 from torchalu.tasks.simple_function import Operation
@@ -17,25 +17,15 @@ PENALTIES = (0.0, 0.01, 0.1, 1.0, 10.0, 100.0)
 
 
 def figure10(
+    runs: RunOptions = Runs(seeds=50),
     *,
-    seeds: int = 50,
-    first_seed: int = 0,
     penalties: tuple[float, ...] = PENALTIES,
-    steps: int = STEPS,
-    settle: int | None = 500_000,
-    stall: int | None = None,
-    team: int = 8,
 ) -> NativeStudy:
     """Figure 10: the factor of the penalty of the NAU on addition.
 
     Args:
-        seeds: how many.
-        first_seed: the number of the first.
+        runs: which seeds, and when a run ends.
         penalties: factors of the penalty.
-        steps: optimizer steps of a run, at most.
-        settle: a solved run ends once its validation loss has not fallen for so many steps.
-        stall: the same for a run that is not solved.
-        team: most settings in a chunk.
 
     Raises:
         ValueError: a count that is not positive.
@@ -44,30 +34,20 @@ def figure10(
         >>> [setting.model.penalty for setting in figure10().settings]
         [0.0, 0.01, 0.1, 1.0, 10.0, 100.0]
     """
-    settings = _penalized("NAU", "add", penalties, steps)
-    return one_at_a_time("figure10", settings, _PENALTY, seeds, first_seed, settle, stall, team)
+    settings = _penalized("NAU", "add", penalties, runs.steps)
+    return one_at_a_time("figure10", settings, _PENALTY, runs)
 
 
 def figure11(
+    runs: RunOptions = Runs(seeds=50),
     *,
-    seeds: int = 50,
-    first_seed: int = 0,
     penalties: tuple[float, ...] = PENALTIES,
-    steps: int = STEPS,
-    settle: int | None = 500_000,
-    stall: int | None = None,
-    team: int = 8,
 ) -> NativeStudy:
     """Figure 11: the factor of the penalty of the NAU on subtraction.
 
     Args:
-        seeds: how many.
-        first_seed: the number of the first.
+        runs: which seeds, and when a run ends.
         penalties: factors of the penalty.
-        steps: optimizer steps of a run, at most.
-        settle: a solved run ends once its validation loss has not fallen for so many steps.
-        stall: the same for a run that is not solved.
-        team: most settings in a chunk.
 
     Raises:
         ValueError: a count that is not positive.
@@ -76,30 +56,20 @@ def figure11(
         >>> figure11().settings[0].task.operation
         'sub'
     """
-    settings = _penalized("NAU", "sub", penalties, steps)
-    return one_at_a_time("figure11", settings, _PENALTY, seeds, first_seed, settle, stall, team)
+    settings = _penalized("NAU", "sub", penalties, runs.steps)
+    return one_at_a_time("figure11", settings, _PENALTY, runs)
 
 
 def figure12(
+    runs: RunOptions = Runs(seeds=50),
     *,
-    seeds: int = 50,
-    first_seed: int = 0,
     penalties: tuple[float, ...] = PENALTIES,
-    steps: int = STEPS,
-    settle: int | None = 500_000,
-    stall: int | None = None,
-    team: int = 8,
 ) -> NativeStudy:
     """Figure 12: the factor of the penalty of the NMU on multiplication.
 
     Args:
-        seeds: how many.
-        first_seed: the number of the first.
+        runs: which seeds, and when a run ends.
         penalties: factors of the penalty.
-        steps: optimizer steps of a run, at most.
-        settle: a solved run ends once its validation loss has not fallen for so many steps.
-        stall: the same for a run that is not solved.
-        team: most settings in a chunk.
 
     Raises:
         ValueError: a count that is not positive.
@@ -108,8 +78,8 @@ def figure12(
         >>> figure12().settings[0].model.penalty_end
         2000000.0
     """
-    settings = _penalized("NMU", "mul", penalties, steps)
-    return one_at_a_time("figure12", settings, _PENALTY, seeds, first_seed, settle, stall, team)
+    settings = _penalized("NMU", "mul", penalties, runs.steps)
+    return one_at_a_time("figure12", settings, _PENALTY, runs)
 
 
 _PENALTY: dict[str, Label] = {"penalty": 10.0}

@@ -12,6 +12,7 @@ import polars as pl
 from torchalu.experiments.madsen2020.closed_form import BASELINES, solve
 from torchalu.experiments.madsen2020.unit_criterion import nearly_perfect_unit_loss
 from torchalu.experiments.native import NativeStudy
+from torchalu.experiments.runs import RunOptions, Runs
 from torchalu.experiments.setting import Model, Setting, choose
 from torchalu.nn import NAC, NALU, NAU, NMU, NPU, GatedNAUNMU, NACMul, RealNPU
 from torchalu.tasks import SimpleFunction
@@ -55,7 +56,7 @@ class SingleModuleStudy(NativeStudy):
         baselines: names of closed forms.
 
     Example:
-        >>> [chunk.name for chunk in single_module(seeds=1, input_sizes=(2,)).chunks()][-1]
+        >>> [chunk.name for chunk in single_module(Runs(seeds=1), input_sizes=(2,)).chunks()][-1]
         'closedform-seed0'
     """
 
@@ -67,7 +68,7 @@ class SingleModuleStudy(NativeStudy):
 
     def chunks(self) -> list[Chunk]:
         """The teams, and then the closed forms, seed by seed."""
-        closed = [Chunk(f"closedform-seed{seed}", 1e3) for seed in self.seed_numbers]
+        closed = [Chunk(f"closedform-seed{seed}", 1e3) for seed in self.runs.seed_numbers]
         return [*super().chunks(), *(closed if self.baselines else [])]
 
     def run(self, chunk: Chunk, scratch: Path, report: Report) -> Part:
@@ -90,33 +91,23 @@ class SingleModuleStudy(NativeStudy):
 
 
 def single_module(
+    runs: RunOptions = Runs(seeds=25, steps=50_000, team=44),
     *,
-    seeds: int = 25,
-    first_seed: int = 0,
     operations: tuple[Operation, ...] = ("add", "sub", "mul", "div"),
     models: tuple[str, ...] = (*UNITS, *BASELINES),
     input_sizes: tuple[int, ...] = (2, 10),
     ranges: tuple[str, ...] = tuple(RANGES),
-    steps: int = 50_000,
-    settle: int | None = 500_000,
-    stall: int | None = None,
-    team: int = 44,
 ) -> SingleModuleStudy:
     """One unit alone, on the first two of its inputs; beyond the paper.
 
     Penalties rise from 0.4 to 0.7 of the steps.
 
     Args:
-        seeds: how many.
-        first_seed: the number of the first.
+        runs: which seeds, and when a run ends.
         operations: of the task.
         models: names of units, and of closed forms.
         input_sizes: numbers of inputs.
         ranges: interpolation ranges, by name.
-        steps: optimizer steps of a run, at most.
-        settle: a solved run ends once its validation loss has not fallen for so many steps.
-        stall: the same for a run that is not solved.
-        team: most settings in a chunk.
 
     Raises:
         ValueError: a count that is not positive, a name that is unknown, no unit.
@@ -135,14 +126,14 @@ def single_module(
     choose("operations", operations, get_args(Operation))
     choose("models", models, (*UNITS, *BASELINES))
     choose("ranges", ranges, RANGES)
-    units = [_with_ramp(UNITS[name], steps) for name in models if name in UNITS]
+    units = [_with_ramp(UNITS[name], runs.steps) for name in models if name in UNITS]
     if not units:
         raise ValueError(f"models names no unit; give at least one of {', '.join(UNITS)}")
     settings = [
         Setting(
             unit,
             _task(operation, size, name),
-            steps,
+            runs.steps,
             _labels(unit, operation, size, name),
             hidden_size=1,
             criterion=nearly_perfect_unit_loss,
@@ -155,11 +146,7 @@ def single_module(
     return SingleModuleStudy(
         "madsen2020.single_module",
         settings,
-        seeds,
-        first_seed,
-        settle,
-        stall,
-        team,
+        runs,
         baselines=[name for name in models if name in BASELINES],
     )
 

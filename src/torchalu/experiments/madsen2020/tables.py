@@ -8,39 +8,28 @@ from typing import get_args
 from torchalu.experiments.madsen2020 import models as paper
 from torchalu.experiments.madsen2020.published import PUBLISHED
 from torchalu.experiments.native import NativeStudy
+from torchalu.experiments.runs import RunOptions, Runs
 from torchalu.experiments.setting import Setting, choose
 from torchalu.tasks import SimpleFunction
 from torchalu.tasks.simple_function import Operation
 
-STEPS = 5_000_000
-
 
 def table1(
+    runs: RunOptions = Runs(steps=200_000),
     *,
-    seeds: int = 100,
-    first_seed: int = 0,
     models: tuple[str, ...] = ("NAC*", "NALU", "NMU"),
     interpolation_range: tuple[float, float] = (1.0, 2.0),
     extrapolation_range: tuple[float, float] = (2.0, 6.0),
-    steps: int = 200_000,
-    settle: int | None = 500_000,
-    stall: int | None = None,
-    team: int = 8,
 ) -> NativeStudy:
     """Table 1: (x1 + x2) (x1 + x2 + x3 + x4).
 
     The penalty of the NMU sets in after the last step here, so that it plays no part.
 
     Args:
-        seeds: how many.
-        first_seed: the number of the first.
+        runs: which seeds, and when a run ends.
         models: names of models, as in table 6.
         interpolation_range: where training inputs are drawn from.
         extrapolation_range: where test inputs are drawn from.
-        steps: optimizer steps of a run, at most.
-        settle: a solved run ends once its validation loss has not fallen for so many steps.
-        stall: the same for a run that is not solved.
-        team: most settings in a chunk.
 
     Raises:
         ValueError: a count that is not positive, a name that is unknown.
@@ -50,8 +39,8 @@ def table1(
         of the authors' program, bring the steps at which the task is solved to the published ones.
 
     Example:
-        >>> len(table1(seeds=100).chunks())
-        100
+        >>> len(table1(Runs(seeds=10)).chunks())
+        10
     """
     choose("models", models, paper.ALL)
     task = SimpleFunction(
@@ -62,25 +51,17 @@ def table1(
         extrapolation_range=extrapolation_range,
     )
     settings = [
-        Setting(paper.model(name), task, steps, {"model": name, "operation": "mul"})
+        Setting(paper.model(name), task, runs.steps, {"model": name, "operation": "mul"})
         for name in models
     ]
-    return NativeStudy(
-        "madsen2020.table1", settings, seeds, first_seed, settle, stall, team, PUBLISHED["table1"]
-    )
+    return NativeStudy("madsen2020.table1", settings, runs, PUBLISHED["table1"])
 
 
 def table2(
+    runs: RunOptions = Runs(),
     *,
-    seeds: int = 100,
-    first_seed: int = 0,
     operations: tuple[Operation, ...] = ("mul", "add", "sub"),
     models: tuple[str, ...] = paper.PUBLISHED_BY_SEED,
-    steps: int = STEPS,
-    settle: int | None = 500_000,
-    stall: int | None = None,
-    give_up: int | None = None,
-    team: int = 8,
 ) -> NativeStudy:
     """Table 2: the models on products, sums and differences of two subset sums.
 
@@ -88,15 +69,9 @@ def table2(
     the best of them.
 
     Args:
-        seeds: how many.
-        first_seed: the number of the first.
+        runs: which seeds, and when a run ends.
         operations: "add", "sub", "mul", "div", "square", "root".
         models: names of models, as in table 6.
-        steps: optimizer steps of a run, at most.
-        settle: a solved run ends once its validation loss has not fallen for so many steps.
-        stall: the same for a run that is not solved.
-        give_up: the same only for a model and operation of which the paper solved no run.
-        team: most settings in a chunk.
 
     Raises:
         ValueError: a count that is not positive, a name that is unknown.
@@ -105,44 +80,22 @@ def table2(
         >>> len(table2().settings)
         30
     """
-    settings = compared(operations, models, steps)
-    return NativeStudy(
-        "madsen2020.table2",
-        settings,
-        seeds,
-        first_seed,
-        settle,
-        stall,
-        team,
-        PUBLISHED["table6"],
-        give_up=give_up,
-    )
+    settings = compared(operations, models, runs.steps)
+    return NativeStudy("madsen2020.table2", settings, runs, PUBLISHED["table6"])
 
 
 def table6(
+    runs: RunOptions = Runs(),
     *,
-    seeds: int = 100,
-    first_seed: int = 0,
     operations: tuple[Operation, ...] = ("mul", "div", "add", "sub", "root", "square"),
     models: tuple[str, ...] = paper.ALL,
-    steps: int = STEPS,
-    settle: int | None = 500_000,
-    stall: int | None = None,
-    give_up: int | None = None,
-    team: int = 8,
 ) -> NativeStudy:
     """Table 6: all models on all operations.
 
     Args:
-        seeds: how many.
-        first_seed: the number of the first.
+        runs: which seeds, and when a run ends.
         operations: "add", "sub", "mul", "div", "square", "root".
         models: names of models, as in table 6.
-        steps: optimizer steps of a run, at most.
-        settle: a solved run ends once its validation loss has not fallen for so many steps.
-        stall: the same for a run that is not solved.
-        give_up: the same only for a model and operation of which the paper solved no run.
-        team: most settings in a chunk.
 
     Raises:
         ValueError: a count that is not positive, a name that is unknown.
@@ -151,90 +104,60 @@ def table6(
         >>> len(table6().settings)
         66
     """
-    settings = compared(operations, models, steps)
-    return NativeStudy(
-        "madsen2020.table6",
-        settings,
-        seeds,
-        first_seed,
-        settle,
-        stall,
-        team,
-        PUBLISHED["table6"],
-        give_up=give_up,
-    )
+    settings = compared(operations, models, runs.steps)
+    return NativeStudy("madsen2020.table6", settings, runs, PUBLISHED["table6"])
 
 
 def noise(
+    runs: RunOptions = Runs(seeds=50),
     *,
     noise: float = 0.01,
-    seeds: int = 50,
-    first_seed: int = 0,
     operations: tuple[Operation, ...] = ("mul", "add", "sub"),
     models: tuple[str, ...] = paper.ALL,
-    steps: int = STEPS,
-    settle: int | None = 500_000,
-    stall: int | None = None,
-    team: int = 8,
 ) -> NativeStudy:
     """Table 2 again, with noisy training targets; beyond the paper.
 
     Args:
+        runs: which seeds, and when a run ends.
         noise: standard deviation of the targets' relative error.
-        seeds: how many.
-        first_seed: the number of the first.
         operations: "add", "sub", "mul", "div", "square", "root".
         models: names of models, as in table 6.
-        steps: optimizer steps of a run, at most.
-        settle: a solved run ends once its validation loss has not fallen for so many steps.
-        stall: the same for a run that is not solved.
-        team: most settings in a chunk.
 
     Raises:
         ValueError: a count that is not positive, a name that is unknown.
 
     Example:
-        >>> noise(seeds=1).settings[0].task.noise
+        >>> noise().settings[0].task.noise
         0.01
     """
-    settings = compared(operations, models, steps, noise=noise)
-    return NativeStudy("madsen2020.noise", settings, seeds, first_seed, settle, stall, team)
+    settings = compared(operations, models, runs.steps, noise=noise)
+    return NativeStudy("madsen2020.noise", settings, runs)
 
 
 def correlated(
+    runs: RunOptions = Runs(seeds=50),
     *,
     correlation: float = 0.5,
-    seeds: int = 50,
-    first_seed: int = 0,
     operations: tuple[Operation, ...] = ("mul", "add", "sub"),
     models: tuple[str, ...] = paper.ALL,
-    steps: int = STEPS,
-    settle: int | None = 500_000,
-    stall: int | None = None,
-    team: int = 8,
 ) -> NativeStudy:
     """Table 2 again, with inputs that are correlated; beyond the paper.
 
     Args:
+        runs: which seeds, and when a run ends.
         correlation: of each pair of inputs.
-        seeds: how many.
-        first_seed: the number of the first.
         operations: "add", "sub", "mul", "div", "square", "root".
         models: names of models, as in table 6.
-        steps: optimizer steps of a run, at most.
-        settle: a solved run ends once its validation loss has not fallen for so many steps.
-        stall: the same for a run that is not solved.
-        team: most settings in a chunk.
 
     Raises:
         ValueError: a count that is not positive, a name that is unknown.
 
     Example:
-        >>> correlated(seeds=1).settings[0].task.correlation
+        >>> correlated().settings[0].task.correlation
         0.5
     """
-    settings = compared(operations, models, steps, correlation=correlation)
-    return NativeStudy("madsen2020.correlated", settings, seeds, first_seed, settle, stall, team)
+    settings = compared(operations, models, runs.steps, correlation=correlation)
+    return NativeStudy("madsen2020.correlated", settings, runs)
 
 
 def compared(

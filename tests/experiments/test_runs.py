@@ -1,0 +1,22 @@
+"""Which seeds an experiment has, and when a run ends."""
+
+import pytest
+
+from torchalu.experiments import Runs
+
+
+@pytest.mark.parametrize("option", ["seeds", "steps", "settle", "stall", "give_up", "team"])
+@pytest.mark.parametrize("value", [0, -1])
+def test_counts_have_to_be_positive(option, value):
+    with pytest.raises(ValueError, match=f"^{option} is {value}; give a positive integer$"):
+        Runs(**{option: value})
+
+
+def test_the_first_seed_may_not_be_negative():
+    with pytest.raises(ValueError, match=r"^first_seed is -1; give 0 or more$"):
+        Runs(first_seed=-1)
+
+
+def test_the_numbers_of_the_seeds():
+    assert list(Runs(seeds=3, first_seed=7).seed_numbers) == [7, 8, 9]
+    assert list(Runs(seeds=1).seed_numbers) == [0]
