@@ -6,7 +6,8 @@ import polars as pl
 import pytest
 from rich.console import Console
 
-from torchalu.report import print_frame
+from torchalu.evaluate import summarize
+from torchalu.report import in_brief, print_frame
 
 
 def printed(frame, width):
@@ -45,3 +46,25 @@ def test_cells(value, cell):
 
 def test_no_rows():
     assert "model" in printed(pl.DataFrame({"model": []}, schema={"model": pl.String}), 80)
+
+
+def test_in_brief_keeps_the_counts_and_what_was_published():
+    outcomes = pl.DataFrame(
+        {
+            "model": ["NMU"] * 4 + ["NAU"] * 2,
+            "solved": [True, True, True, False, False, False],
+            "solved_at_step": [1000, 3000, 2000, None, None, None],
+            "sparsity_error": [0.1, 0.2, 0.1, 0.4, 0.4, 0.3],
+            "steps": [9000] * 6,
+            "status": ["finished"] * 6,
+        }
+    )
+    summary = summarize(outcomes, by=["model"]).with_columns(published_solved=pl.lit(98))
+    rows = in_brief(summary)
+    # Wilson's limits of 3 of 4 and of 0 of 2, from the formula by hand.
+    assert rows.rows() == [
+        ("NMU", 4, 3, "30 to 95%", 2000.0, 98),
+        ("NAU", 2, 0, "0 to 66%", None, 98),
+    ]
+    surface = pl.DataFrame({"eps": [0.1], "loss": [2.0]})
+    assert in_brief(surface).equals(surface)

@@ -98,11 +98,11 @@ class Run:
 
     def _print(self, tables: dict[str, Any], paths: Sequence[Path], cost: str) -> None:
         """The tables, and where everything is."""
-        from torchalu.report import print_frame
+        from torchalu.report import in_brief, print_frame
 
         console = Console()
         for name, table in tables.items():
-            print_frame(console, name, table)
+            print_frame(console, name, in_brief(table))
         for line in (cost, *(f"wrote {path}" for path in paths)):
             console.print(line, markup=False, highlight=False, soft_wrap=True)
 

@@ -8,7 +8,7 @@ from torchalu.report.panels import draw_rates, draw_sweep
 from torchalu.report.plots import FitPicture, draw_fit, plot_fit, stretch
 from torchalu.report.reproduction import EXHIBITS, Exhibit, draw_exhibit, read_exhibit
 from torchalu.report.style import image, require_matplotlib
-from torchalu.report.tables import print_frame
+from torchalu.report.tables import in_brief, print_frame
 from torchalu.train.files import write_atomic
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "draw_sweep",
     "fit_mlp",
     "image",
+    "in_brief",
     "plot_fit",
     "print_fit",
     "print_frame",

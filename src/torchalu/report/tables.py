@@ -41,6 +41,35 @@ def print_frame(console: Console, title: str, frame: pl.DataFrame) -> None:
     console.print(_grid(frame, shown))
 
 
+def in_brief(summary: pl.DataFrame) -> pl.DataFrame:
+    """The columns of a summary of successes that one looks at first; other tables as they are.
+
+    Args:
+        summary: as `torchalu.evaluate.summarize` gives it, perhaps with published numbers.
+
+    Returns:
+        What tells the rows apart, seeds, solved, its 95% interval in percent, the median step, and
+        what was published of them.
+
+    Example:
+        >>> rows = {"model": ["NMU"], "seeds": [100], "solved": [91], "solved_rate": [0.91]}
+        >>> limits = {"solved_low": [0.838], "solved_high": [0.952], "solved_at_median": [14000.0]}
+        >>> in_brief(pl.DataFrame(rows | limits)).row(0)
+        ('NMU', 100, 91, '84 to 95%', 14000.0)
+    """
+    if "solved_rate" not in summary.columns:
+        return summary
+    labels = summary.columns[: summary.columns.index("seeds")]
+    low, high = (
+        (pl.col(name) * 100).round().cast(pl.Int64) for name in ("solved_low", "solved_high")
+    )
+    interval = pl.format("{} to {}%", low, high).alias("interval")
+    short = {"solved_at_median": "median", "published_solved": "published"}
+    short["published_solved_at_median"] = "its median"
+    there = [pl.col(name).alias(short[name]) for name in short if name in summary.columns]
+    return summary.select(*labels, "seeds", "solved", interval, *there)
+
+
 def _width(console: Console, grid: Grid) -> int:
     """How wide a table would be, if no cell were broken."""
     return Measurement.get(console, console.options.update(max_width=10_000), grid).maximum
@@ -60,9 +89,6 @@ def _cell(value: Any) -> str:
     """A value in a few characters."""
     if value is None:
         return ""
-    return f"{value:.4g}" if isinstance(value, float) and abs(value) < 1e5 else _whole(value)
-
-
-def _whole(value: Any) -> str:
-    """Steps and the like without an exponent."""
-    return f"{value:.0f}" if isinstance(value, float) and abs(value) < 1e15 else str(value)
+    if not isinstance(value, float) or abs(value) >= 1e15:
+        return str(value)
+    return f"{value:.0f}" if value.is_integer() or abs(value) >= 1e5 else f"{value:.4g}"
