@@ -5,7 +5,6 @@ python -m benchmarks [NAME ...]      names: trainer, sweep, nmu_operator, needle
 
 import importlib
 import json
-import os
 import platform
 import sys
 from pathlib import Path
@@ -16,18 +15,16 @@ from rich.table import Table
 
 from benchmarks.row import Row
 from torchalu.engine import instruction_set
+from torchalu.train import cores, processor
 
 NAMES = ("trainer", "sweep", "nmu_operator", "needle")
 
 
 def machine() -> dict[str, str | int]:
     """What the figures were taken on."""
-    cpuinfo = Path("/proc/cpuinfo")
-    lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
-    model = next((line.split(":", 1)[1].strip() for line in lines if "model name" in line), "")
     return {
-        "processor": model or platform.processor() or platform.machine(),
-        "cores": os.cpu_count() or 0,
+        "processor": processor(),
+        "cores": cores(),
         "instruction_set": instruction_set(),
         "python": platform.python_version(),
         "torch": torch.__version__,
