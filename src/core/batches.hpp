@@ -130,12 +130,10 @@ template <class T> void apply(Operation operation, const T *a, const T *b, T *y,
   }
 }
 
-// A batch with its targets, the weight of each row in the mean (0 for padding), and the log
-// magnitudes of the inputs where the first layer reads them.
+// A batch with its targets and the weight of each row in the mean (0 for padding).
 template <class T> struct Rows {
   Batch<const T> x, y;
   const T *weight;
-  Batch<T> logs;
 };
 
 // The batches of a team: inputs drawn or sliced once for all of its settings, then the targets of
@@ -149,7 +147,7 @@ template <class T> class Source {
         weight_(arena.take<T>(rows)), first_(arena.take<T>(rows)), second_(arena.take<T>(rows)),
         noise_(arena.take<T>(rows)), scratch_(arena.take<T>(rows)) {
     bool read = false;
-    for (int k = 0; k < team.size; ++k) read = read || reads_shared_logs(team.plans[k].layers[0]);
+    for (int k = 0; k < team.size; ++k) read = read || multiplies_logs(team.plans[k].layers[0]);
     logs_ = {read ? arena.take<T>(std::size_t(plan_.in_features) * rows) : nullptr, rows};
   }
 
@@ -173,12 +171,15 @@ template <class T> class Source {
     return plan_.sampled ? plan_.sampled->evaluation_rows : plan_.validation.rows;
   }
 
-  // The rows as a setting of the team sees them. Settings that share their subsets share the sums.
-  Rows<T> rows_for(const Plan &plan, int replica) {
-    Rows<T> rows = plan.sampled ? targets_for(plan, replica) : sliced_;
-    if (reads_shared_logs(plan.layers[0])) rows.logs = logs_of(rows.x, plan.layers[0].eps);
-    return rows;
+  Batch<const T> inputs() const { return plan_.sampled ? Batch<const T>{x_.data, rows_} : sliced_.x; }
+  // log(|x| + eps) of the inputs. The rows of a task are known to be finite.
+  Batch<const T> logs(double eps) {
+    if (!logged_ || eps != logs_eps_) log_magnitude<T, true>(inputs(), logs_, plan_.in_features, rows_, T(eps));
+    logged_ = true, logs_eps_ = eps;
+    return {logs_.data, rows_};
   }
+  // The rows as a setting of the team sees them. Settings that share their subsets share the sums.
+  Rows<T> rows_for(const Plan &plan, int replica) { return plan.sampled ? targets_for(plan, replica) : sliced_; }
 
  private:
   Rows<T> targets_for(const Plan &plan, int replica) {
@@ -192,13 +193,7 @@ template <class T> class Source {
     }
     apply<T>(task.operation, first_, second_, y_.data, rows_);
     if (task.noise != 0 && stream_ != kExtrapolation) add_noise(task.noise, replica);
-    return {{x_.data, rows_}, {y_.data, rows_}, weight_, {}};
-  }
-  // The rows of a task are known to be finite.
-  Batch<T> logs_of(Batch<const T> x, double eps) {
-    if (!logged_ || eps != logs_eps_) log_magnitude<T, true>(x, logs_, plan_.in_features, rows_, T(eps));
-    logged_ = true, logs_eps_ = eps;
-    return logs_;
+    return {{x_.data, rows_}, {y_.data, rows_}, weight_};
   }
   void draw(int replica, Stream stream, std::int64_t block, int count) {
     const SampledTask &task = *plan_.sampled;
@@ -213,8 +208,7 @@ template <class T> class Source {
     logged_ = false;
     sliced_ = {{static_cast<const T *>(t.x) + start, std::ptrdiff_t(t.stride)},
                {static_cast<const T *>(t.y) + start, std::ptrdiff_t(t.stride)},
-               weight_,
-               {}};
+               weight_};
   }
   void set_weight(int count, const T *weight) {
     for (int r = 0; r < rows_; ++r) weight_[r] = r >= count ? T(0) : weight ? weight[r] : T(1);

@@ -32,13 +32,10 @@ void npu_forward(const Layer &l, const T *p, LayerState<T> &s, Batch<const T> x,
     store(s.logs[i] + r, vec<T>(log<T>((absolute<T>(value) + T(l.eps)) * g + (T(1) - g))));
     store(s.angles[i] + r, select<T>(value < zero<T>(), broadcast(g * pi), zero<T>()));
   });
-  multiply<T>(p, l.in, l.out, {s.logs.data, rows}, s.first, rows);
-  multiply<T>(p, l.in, l.out, {s.angles.data, rows}, s.second, rows);
-  if (imaginary) {
+  if (imaginary)
     for (std::size_t k = 0; k < n; ++k) s.effective[k] = -p[n + k];
-    multiply<T>(s.effective, l.in, l.out, {s.angles.data, rows}, s.first, rows, true);
-    multiply<T>(p + n, l.in, l.out, {s.logs.data, rows}, s.second, rows, true);
-  }
+  multiply<T>(s.of_angles.form, s.of_angles.count, l.in, {s.angles.data, rows}, rows);
+  multiply<T>(s.of_logs.form, s.of_logs.count, l.in, {s.logs.data, rows}, rows, imaginary);
   for_each_vector<T>(l.out, rows, [&](int o, int r) {
     vec<T> sine, cosine;
     sincos<T>(load(s.second[o] + r), sine, cosine);
@@ -60,22 +57,14 @@ void npu_backward(const Layer &l, const T *p, LayerState<T> &s, Batch<const T> x
     store(s.grad_first[o] + r, vec<T>(g * load(s.output[o] + r)));
     store(s.grad_second[o] + r, vec<T>(g * load(s.second[o] + r)));
   });
-  const Batch<const T> dlog_sum{s.grad_first.data, rows}, dangle_sum{s.grad_second.data, rows};
-  const Batch<const T> logs{s.logs.data, rows}, angles{s.angles.data, rows};
-  add_outer<T>(dlog_sum, logs, dp, l.in, l.out, rows);
-  add_outer<T>(dangle_sum, angles, dp, l.in, l.out, rows);
+  fill_zero(s.grad_effective, imaginary ? n : 0);
+  add_outer<T>(s.of_logs.form, s.of_logs.count, l.in, {s.logs.data, rows}, rows);
+  add_outer<T>(s.of_angles.form, s.of_angles.count, l.in, {s.angles.data, rows}, rows);
+  for (std::size_t k = 0; imaginary && k < n; ++k) dp[n + k] -= s.grad_effective[k];
   fill_zero(s.grad_logs, l.in, rows);
   fill_zero(s.grad_angles, l.in, rows);
-  add_transposed<T>(p, l.in, l.out, dlog_sum, s.grad_logs, rows);
-  add_transposed<T>(p, l.in, l.out, dangle_sum, s.grad_angles, rows);
-  if (imaginary) {
-    add_outer<T>(dangle_sum, logs, dp + n, l.in, l.out, rows);
-    fill_zero(s.grad_effective, n);
-    add_outer<T>(dlog_sum, angles, s.grad_effective, l.in, l.out, rows);
-    for (std::size_t k = 0; k < n; ++k) dp[n + k] -= s.grad_effective[k];
-    add_transposed<T>(p + n, l.in, l.out, dangle_sum, s.grad_logs, rows);
-    add_transposed<T>(s.effective, l.in, l.out, dlog_sum, s.grad_angles, rows);
-  }
+  add_transposed<T>(s.of_logs.form, s.of_logs.count, l.in, s.grad_logs, rows);
+  add_transposed<T>(s.of_angles.form, s.of_angles.count, l.in, s.grad_angles, rows);
   for (int i = 0; i < l.in; ++i) {
     const T g = gate[i] < T(0) ? T(0) : gate[i] > T(1) ? T(1) : gate[i];
     vec<T> total = zero<T>();

@@ -1,8 +1,8 @@
-// Products of a small weight matrix with a batch.
+// Linear forms of a batch.
 //
 // A batch is a matrix of features by rows: the rows (samples) are contiguous, padded to whole
-// groups of kRowGroup, and each feature starts on a 64-byte boundary. Weights are row-major
-// (out, in), contiguous.
+// groups of kRowGroup, and each feature starts on a 64-byte boundary. Forms may belong to one
+// layer or to several that read the same batch.
 #pragma once
 
 #include "simd.hpp"
@@ -28,58 +28,67 @@ template <class T> inline void fill_zero(T *p, std::size_t count) {
   for (std::size_t k = 0; k < count; ++k) p[k] = T(0);
 }
 
+// One linear form z = w . x of a batch, and its way back: dw += sum over the rows of dz x.
+template <class T> struct Form {
+  const T *weight;
+  T *value;
+  const T *slope;
+  T *grad_weight;
+};
+
 namespace detail {
 
-// OT outputs x VT vectors of rows of z = W x, kept in registers over all inputs. The inputs are
-// read last to first: the last were written last, and a batch may be larger than the cache.
+// OT forms x VT vectors of rows, kept in registers over all inputs. The inputs are read last to
+// first: the last were written last, and a batch may be larger than the cache.
 template <class T, int OT, int VT>
-inline void multiply_tile(const T *weight, int stride, int in, const Batch<const T> &x, const Batch<T> &z, int o, int r,
-                          bool accumulate) {
+inline void multiply_tile(const Form<T> *form, int in, const Batch<const T> &x, int r, bool accumulate) {
   vec<T> sum[OT][VT];
-  for (int a = 0; a < OT; ++a)
-    for (int v = 0; v < VT; ++v)
-      sum[a][v] = accumulate ? load(z[o + a] + r + v * kLanes<T>) : zero<T>();
-  const T *w = weight + std::ptrdiff_t(o) * stride;
+  const T *weight[OT];
+  for (int a = 0; a < OT; ++a) {
+    weight[a] = form[a].weight;
+    for (int v = 0; v < VT; ++v) sum[a][v] = accumulate ? load(form[a].value + r + v * kLanes<T>) : zero<T>();
+  }
   for (int i = in - 1; i >= 0; --i) {
     const T *column = x[i] + r;
     for (int v = 0; v < VT; ++v) {
       const vec<T> value = load(column + v * kLanes<T>);
-      for (int a = 0; a < OT; ++a) sum[a][v] += value * w[std::ptrdiff_t(a) * stride + i];
+      for (int a = 0; a < OT; ++a) sum[a][v] += value * weight[a][i];
     }
   }
   for (int a = 0; a < OT; ++a)
-    for (int v = 0; v < VT; ++v) store(z[o + a] + r + v * kLanes<T>, sum[a][v]);
+    for (int v = 0; v < VT; ++v) store(form[a].value + r + v * kLanes<T>, sum[a][v]);
 }
 
 template <class T, int OT, int VT>
-inline void multiply_rows(const T *weight, int stride, int in, const Batch<const T> &x, const Batch<T> &z, int o, int rows,
-                          bool accumulate) {
+inline void multiply_rows(const Form<T> *form, int in, const Batch<const T> &x, int rows, bool accumulate) {
   int r = 0;
-  for (; r + VT * kLanes<T> <= rows; r += VT * kLanes<T>)
-    multiply_tile<T, OT, VT>(weight, stride, in, x, z, o, r, accumulate);
-  for (; r < rows; r += kLanes<T>) multiply_tile<T, OT, 1>(weight, stride, in, x, z, o, r, accumulate);
+  for (; r + VT * kLanes<T> <= rows; r += VT * kLanes<T>) multiply_tile<T, OT, VT>(form, in, x, r, accumulate);
+  for (; r < rows; r += kLanes<T>) multiply_tile<T, OT, 1>(form, in, x, r, accumulate);
 }
 
-// OT outputs x IT inputs of dW = dz x^T, OT * IT = kLanes; only the first `valid` inputs count.
+// OT forms x IT inputs, OT * IT = kLanes; only the first `valid` inputs count.
 template <class T, int OT, int IT>
-inline void outer_tile(const Batch<const T> &dz, const Batch<const T> &x, T *dweight, int in, int rows, int o, int i,
-                       int valid) {
+inline void outer_tile(const Form<T> *form, const Batch<const T> &x, int rows, int i, int valid) {
   const T *column[IT];
   for (int b = 0; b < IT; ++b) column[b] = x[i + (b < valid ? b : 0)];
   vec<T> sum[OT * IT];
+#pragma GCC unroll 16
   for (int k = 0; k < OT * IT; ++k) sum[k] = zero<T>();
   for (int r = 0; r < rows; r += kLanes<T>) {
     vec<T> g[OT];
-    for (int a = 0; a < OT; ++a) g[a] = load(dz[o + a] + r);
+#pragma GCC unroll 16
+    for (int a = 0; a < OT; ++a) g[a] = load(form[a].slope + r);
+#pragma GCC unroll 16
     for (int b = 0; b < IT; ++b) {
       const vec<T> value = load(column[b] + r);
+#pragma GCC unroll 16
       for (int a = 0; a < OT; ++a) sum[a * IT + b] += g[a] * value;
     }
   }
   alignas(64) T total[kLanes<T>];
   store(total, sum_each<T>(sum));
   for (int a = 0; a < OT; ++a) {
-    T *d = dweight + std::ptrdiff_t(o + a) * in + i;
+    T *d = form[a].grad_weight + i;
     if (valid == IT)
       for (int b = 0; b < IT; ++b) d[b] += total[a * IT + b];
     else
@@ -88,11 +97,11 @@ inline void outer_tile(const Batch<const T> &dz, const Batch<const T> &x, T *dwe
 }
 
 template <class T, int OT>
-inline void outer_rows(const Batch<const T> &dz, const Batch<const T> &x, T *dweight, int in, int rows, int o) {
+inline void outer_rows(const Form<T> *form, const Batch<const T> &x, int in, int rows) {
   constexpr int IT = kLanes<T> / OT;
   int i = 0;
-  for (; i + IT <= in; i += IT) outer_tile<T, OT, IT>(dz, x, dweight, in, rows, o, i, IT);
-  if (i < in) outer_tile<T, OT, IT>(dz, x, dweight, in, rows, o, i, in - i);
+  for (; i + IT <= in; i += IT) outer_tile<T, OT, IT>(form, x, rows, i, IT);
+  if (i < in) outer_tile<T, OT, IT>(form, x, rows, i, in - i);
 }
 
 }  // namespace detail
@@ -103,41 +112,30 @@ inline constexpr int kWideTile = 8, kTallTile = 4;
 inline constexpr int kWideTile = 4, kTallTile = 2;
 #endif
 
-// z = W x, or z += W x, where the rows of W lie `stride` apart.
+// The values of `count` forms, or more added to them.
 template <class T>
-inline void multiply_part(const T *weight, int stride, int in, int out, Batch<const T> x, Batch<T> z, int rows,
-                          bool accumulate) {
-  int o = 0;
-  for (; o + 4 <= out; o += 4)
-    detail::multiply_rows<T, 4, kTallTile>(weight, stride, in, x, z, o, rows, accumulate);
-  for (; o + 2 <= out; o += 2)
-    detail::multiply_rows<T, 2, kWideTile>(weight, stride, in, x, z, o, rows, accumulate);
-  for (; o < out; ++o)
-    detail::multiply_rows<T, 1, kWideTile>(weight, stride, in, x, z, o, rows, accumulate);
-}
-template <class T>
-inline void multiply(const T *weight, int in, int out, Batch<const T> x, Batch<T> z, int rows,
-                     bool accumulate = false) {
-  multiply_part<T>(weight, in, in, out, x, z, rows, accumulate);
+inline void multiply(const Form<T> *form, int count, int in, Batch<const T> x, int rows, bool accumulate = false) {
+  int k = 0;
+  for (; k + 4 <= count; k += 4) detail::multiply_rows<T, 4, kTallTile>(form + k, in, x, rows, accumulate);
+  for (; k + 2 <= count; k += 2) detail::multiply_rows<T, 2, kWideTile>(form + k, in, x, rows, accumulate);
+  for (; k < count; ++k) detail::multiply_rows<T, 1, kWideTile>(form + k, in, x, rows, accumulate);
 }
 
-// dW += dz x^T.
-template <class T>
-inline void add_outer(Batch<const T> dz, Batch<const T> x, T *dweight, int in, int out, int rows) {
-  int o = 0;
+// Adds to the gradients of the weights of `count` forms.
+template <class T> inline void add_outer(const Form<T> *form, int count, int in, Batch<const T> x, int rows) {
+  int k = 0;
   if constexpr (kLanes<T> >= 8)
-    for (; o + 4 <= out; o += 4) detail::outer_rows<T, 4>(dz, x, dweight, in, rows, o);
-  for (; o + 2 <= out; o += 2) detail::outer_rows<T, 2>(dz, x, dweight, in, rows, o);
-  for (; o < out; ++o) detail::outer_rows<T, 1>(dz, x, dweight, in, rows, o);
+    for (; k + 4 <= count; k += 4) detail::outer_rows<T, 4>(form + k, x, in, rows);
+  for (; k + 2 <= count; k += 2) detail::outer_rows<T, 2>(form + k, x, in, rows);
+  for (; k < count; ++k) detail::outer_rows<T, 1>(form + k, x, in, rows);
 }
 
-// dx += W^T dz.
-template <class T>
-inline void add_transposed(const T *weight, int in, int out, Batch<const T> dz, Batch<T> dx, int rows) {
+// dx += sum over the forms of w times the slope of the form.
+template <class T> inline void add_transposed(const Form<T> *form, int count, int in, Batch<T> dx, int rows) {
   for (int i = 0; i < in; ++i)
     for (int r = 0; r < rows; r += kLanes<T>) {
       vec<T> s = load(dx[i] + r);
-      for (int o = 0; o < out; ++o) s += load(dz[o] + r) * weight[std::ptrdiff_t(o) * in + i];
+      for (int k = 0; k < count; ++k) s += load(form[k].slope + r) * form[k].weight[i];
       store(dx[i] + r, s);
     }
 }

@@ -14,12 +14,16 @@ template <class T> class Replica {
   Replica(const Plan &plan, Arena &arena, int rows)
       : plan_(&plan), rows_(rows), optimizer_(plan, arena), layers_(arena.take<LayerState<T>>(plan.layer_count)) {
     for (int k = 0; k < plan.layer_count; ++k) {
-      const LayerState<T> state = take_layer<T>(arena, plan.layers[k], rows_);
-      if (layers_) layers_[k] = state;
+      LayerState<T> state = take_layer<T>(arena, plan.layers[k], rows_);
+      if (!layers_) continue;
+      const int offset = plan.layers[k].offset;
+      name_forms<T>(plan.layers[k], optimizer_.parameters + offset, optimizer_.gradient + offset, state);
+      layers_[k] = state;
     }
   }
 
   const Plan &plan() const { return *plan_; }
+  const LayerState<T> &first_layer() const { return layers_[0]; }
   bool running(int replica) const { return Status(plan_->state.status[replica]) == Status::kRunning; }
 
   void begin(int replica) {
@@ -31,10 +35,9 @@ template <class T> class Replica {
     exchange(replica, true);
   }
 
-  // One optimizer step, `step` counted from 0. False where the loss is not finite: the run ends,
-  // its parameters as they were.
-  bool train_step(int replica, std::int64_t step, const Rows<T> &rows) {
-    prepare_weights();
+  // From the values of the first layer's forms to their slopes, at the step of this number, counted
+  // from 0. False where the loss is not finite: the run ends, its parameters as they were.
+  bool backpropagate(int replica, std::int64_t step, const Rows<T> &rows) {
     training_loss_ = forward_all(rows, plan_->batch_size, true);
     if (!is_finite(training_loss_)) {
       const double nan = __builtin_nan("");
@@ -49,16 +52,21 @@ template <class T> class Replica {
       backward<T>(plan_->layers[k], optimizer_.parameters + offset, layers_[k], input_of(k, rows), rows_, dx,
                   optimizer_.gradient + offset);
     }
-    optimizer_.update(replica, step + 1);
     return true;
   }
+  // The optimizer's part of that step, after the gradients of the first layer's forms.
+  void update(int replica, std::int64_t step) {
+    for (int k = 0; k < plan_->layer_count; ++k)
+      finish_gradient<T>(plan_->layers[k], layers_[k], optimizer_.gradient + plan_->layers[k].offset);
+    optimizer_.update(replica, step + 1);
+  }
 
-  // Before the first batch of an evaluation.
+  // Before a step, and before the first batch of an evaluation.
   void prepare_weights() {
     for (int k = 0; k < plan_->layer_count; ++k)
       prepare<T>(plan_->layers[k], optimizer_.parameters + plan_->layers[k].offset, layers_[k]);
   }
-  // A batch's share in the mean loss over `row_count` rows.
+  // A batch's share in the mean loss over `row_count` rows, from the values of the first forms.
   double loss_on(const Rows<T> &rows, double row_count) { return forward_all(rows, row_count, false); }
 
   // Records; keeps the best parameters; settles whether the run goes on.
@@ -118,7 +126,6 @@ template <class T> class Replica {
 
   // The mean of the squared error over the rows that count, and its gradient by the output.
   double forward_all(const Rows<T> &rows, double row_count, bool with_gradient) {
-    if (reads_shared_logs(plan_->layers[0])) layers_[0].logs = rows.logs;
     for (int k = 0; k < plan_->layer_count; ++k)
       forward<T>(plan_->layers[k], optimizer_.parameters + plan_->layers[k].offset, layers_[k], input_of(k, rows), rows_);
     LayerState<T> &last = layers_[plan_->layer_count - 1];

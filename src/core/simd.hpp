@@ -166,6 +166,7 @@ template <class T, int Count = kLanes<T>> inline vec<T> fold_all(const vec<T> *v
     return v[0];
   } else {
     vec<T> next[Count / 2];
+#pragma GCC unroll 16
     for (int i = 0; i < Count / 2; ++i) next[i] = fold<T, Count / 2>(v[2 * i], v[2 * i + 1], lane_sequence<T>{});
     return fold_all<T, Count / 2>(next);
   }
@@ -174,6 +175,7 @@ template <class T, int Count = kLanes<T>> inline vec<T> fold_all(const vec<T> *v
 // One vector whose lane l is the sum over the lanes of v[l].
 template <class T> inline vec<T> sum_each(const vec<T> *v) {
   vec<T> ordered[kLanes<T>];
+#pragma GCC unroll 16
   for (int k = 0; k < kLanes<T>; ++k) ordered[reversed_bits(k, kLanes<T>)] = v[k];
   return fold_all<T>(ordered);
 }

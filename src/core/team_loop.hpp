@@ -1,8 +1,10 @@
 // The training of one replica of every setting of a team: every step, from the batch to the
-// constraint, in one loop. The inputs are drawn once for all settings.
+// constraint, in one loop. The inputs are drawn once for all settings, and read by the first layers
+// of all of them together.
 #pragma once
 
 #include "replica.hpp"
+#include "shared_forms.hpp"
 
 namespace torchalu::TORCHALU_ISA {
 
@@ -10,7 +12,7 @@ template <class T> class TeamLoop {
  public:
   TeamLoop(const Team &team, void *workspace)
       : team_(team), plan_(team.plans[0]), arena_(workspace), rows_(padded_rows(plan_.batch_size)),
-        source_(team, arena_, rows_), members_(arena_.take<Member>(team.size)) {
+        source_(team, arena_, rows_), forms_(team, arena_), members_(arena_.take<Member>(team.size)) {
     for (int k = 0; k < team.size; ++k) {
       const Member member{Replica<T>(team.plans[k], arena_, rows_), false, 0, 0};
       if (members_) members_[k] = member;
@@ -22,12 +24,7 @@ template <class T> class TeamLoop {
     std::int64_t step = enter(replica);
     std::int64_t reported = step;
     while (running_ > 0 && !__atomic_load_n(&control.stop, __ATOMIC_RELAXED)) {
-      source_.training(replica, step);
-      for_each([&](Member &m) {
-        if (m.replica.train_step(replica, step, source_.rows_for(m.replica.plan(), replica))) return;
-        leave(m, replica, step);
-        report(control, plan_.steps - reported);
-      });
+      train_step(replica, step, [&] { report(control, plan_.steps - reported); });
       ++step;
       if (step % plan_.evaluate_every != 0 && step != plan_.steps) continue;
       evaluate(replica, step);
@@ -65,15 +62,38 @@ template <class T> class TeamLoop {
       step = team_.plans[k].state.step[replica];
       ++running_;
     }
+    gather_forms();
     return step;
   }
   void leave(Member &m, int replica, std::int64_t step) {
     m.replica.end(replica, step);
     m.inside = false;
     --running_;
+    gather_forms();
+  }
+  void gather_forms() {
+    forms_.clear();
+    for_each([&](Member &m) {
+      const Layer &first = m.replica.plan().layers[0];
+      if (shares_forms(first)) forms_.add(first, m.replica.first_layer());
+    });
   }
   static void report(Control &control, std::int64_t steps) {
     __atomic_fetch_add(&control.steps_done, steps, __ATOMIC_RELAXED);
+  }
+
+  // `lost` is called for each setting whose loss is not finite: it ends.
+  template <class F> void train_step(int replica, std::int64_t step, F &&lost) {
+    source_.training(replica, step);
+    for_each([&](Member &m) { m.replica.prepare_weights(); });
+    forms_.form_values(source_, rows_);
+    for_each([&](Member &m) {
+      if (m.replica.backpropagate(replica, step, source_.rows_for(m.replica.plan(), replica))) return;
+      leave(m, replica, step);
+      lost();
+    });
+    forms_.form_gradients(source_, rows_);
+    for_each([&](Member &m) { m.replica.update(replica, step); });
   }
 
   void evaluate(int replica, std::int64_t step) {
@@ -88,6 +108,7 @@ template <class T> class TeamLoop {
     for (std::int64_t start = 0; start < rows; start += plan_.batch_size) {
       const std::int64_t left = rows - start;
       source_.evaluation(replica, stream, start, int(left < plan_.batch_size ? left : plan_.batch_size));
+      forms_.form_values(source_, rows_);
       for_each([&](Member &m) {
         m.*loss += m.replica.loss_on(source_.rows_for(m.replica.plan(), replica), double(rows));
       });
@@ -99,6 +120,7 @@ template <class T> class TeamLoop {
   Arena arena_;
   int rows_;
   Source<T> source_;
+  SharedForms<T> forms_;
   Member *members_;
   int running_ = 0;
 };

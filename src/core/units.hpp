@@ -9,9 +9,6 @@
 
 namespace torchalu::TORCHALU_ISA {
 
-// Inputs of a NALU that are worked on at a time.
-inline constexpr int kPart = 32;
-
 // z = g a + h m with g = sigmoid(G x), h = 1 - g = sigmoid(-G x), which keeps its digits where g
 // is near 1. `first` holds a, then G x, which becomes g; h waits in the second half of grad_first.
 template <class T> void mix_forward(const Layer &l, LayerState<T> &s, int rows) {
@@ -41,34 +38,26 @@ inline void exponential(Batch<T> b, int features, int rows) {
 
 template <class T> void forward(const Layer &l, const T *p, LayerState<T> &s, Batch<const T> x, int rows) {
   const std::size_t n = std::size_t(l.in) * l.out;
+  if (!shares_forms(l)) {
+    multiply<T>(s.of_input.form, s.of_input.count, l.in, x, rows);
+    if (multiplies_logs(l)) {
+      log_magnitude<T>(x, s.logs, l.in, rows, T(l.eps));
+      multiply<T>(s.of_logs.form, s.of_logs.count, l.in, {s.logs.data, rows}, rows);
+    }
+  }
   switch (l.kind) {
     case Kind::kLinear:
-      multiply<T>(p, l.in, l.out, x, s.output, rows);
       if (l.bias)
         for_each_vector<T>(l.out, rows, [&](int o, int r) { store(s.output[o] + r, load(s.output[o] + r) + p[n + o]); });
       break;
     case Kind::kNMU: product_forward<T>(p, l.in, l.out, x, s.output, rows, s.scratch); break;
-    case Kind::kNAC: multiply<T>(s.effective, l.in, l.out, x, s.output, rows); break;
-    case Kind::kNACMul:
-      if (!reads_shared_logs(l)) log_magnitude<T>(x, s.logs, l.in, rows, T(l.eps));
-      multiply<T>(s.effective, l.in, l.out, {s.logs.data, rows}, s.output, rows);
-      exponential(s.output, l.out, rows);
-      break;
+    case Kind::kNAC: break;
+    case Kind::kNACMul: exponential(s.output, l.out, rows); break;
     case Kind::kNALU:
-      // By parts of the inputs, each of which stays in cache from one line to the next.
-      for (int i = 0; i < l.in; i += kPart) {
-        const int count = l.in - i < kPart ? l.in - i : kPart;
-        const Batch<const T> part{x[i], x.stride};
-        const Batch<T> logs{s.logs[i], rows};
-        if (!reads_shared_logs(l)) log_magnitude<T>(part, logs, count, rows, T(l.eps));
-        multiply_part<T>(s.effective + i, l.in, count, 2 * l.out, part, s.first, rows, i > 0);
-        multiply_part<T>(s.effective + 2 * n + i, l.in, count, l.out, {logs.data, rows}, s.second, rows, i > 0);
-      }
       exponential(s.second, l.out, rows);
       mix_forward(l, s, rows);
       break;
     case Kind::kGatedNAUNMU:
-      multiply<T>(s.effective, l.in, 2 * l.out, x, s.first, rows);
       product_forward<T>(p + n, l.in, l.out, x, s.second, rows, s.scratch);
       mix_forward(l, s, rows);
       break;
@@ -86,7 +75,8 @@ template <class T> void forward(const Layer &l, const T *p, LayerState<T> &s, Ba
   }
 }
 
-// Adds to dp the gradient by the parameters and, where dx is present, writes dx.
+// Adds to dp the gradient by the parameters, save for what `finish_gradient` carries there, and,
+// where dx is present, writes dx.
 template <class T>
 void backward(const Layer &l, const T *p, LayerState<T> &s, Batch<const T> x, int rows, Batch<T> dx, T *dp) {
   const std::size_t n = std::size_t(l.in) * l.out;
@@ -97,8 +87,6 @@ void backward(const Layer &l, const T *p, LayerState<T> &s, Batch<const T> x, in
                                                                               : 0);
   switch (l.kind) {
     case Kind::kLinear:
-      add_outer<T>(dz, x, dp, l.in, l.out, rows);
-      if (dx.data) add_transposed<T>(p, l.in, l.out, dz, dx, rows);
       if (l.bias)
         for (int o = 0; o < l.out; ++o) {
           vec<T> total = zero<T>();
@@ -107,39 +95,20 @@ void backward(const Layer &l, const T *p, LayerState<T> &s, Batch<const T> x, in
         }
       break;
     case Kind::kNMU: product_backward<T>(p, l.in, l.out, x, dz, rows, dx, dp, s.scratch); break;
-    case Kind::kNAC:
-      add_outer<T>(dz, x, s.grad_effective, l.in, l.out, rows);
-      if (dx.data) add_transposed<T>(s.effective, l.in, l.out, dz, dx, rows);
-      break;
+    case Kind::kNAC: break;
     case Kind::kNACMul:
       for_each_vector<T>(l.out, rows, [&](int o, int r) {
         store(s.grad_first[o] + r, vec<T>(load(dz[o] + r) * load(s.output[o] + r)));
       });
-      add_outer<T>({s.grad_first.data, rows}, {s.logs.data, rows}, s.grad_effective, l.in, l.out, rows);
-      if (dx.data) {
-        fill_zero(s.grad_logs, l.in, rows);
-        add_transposed<T>(s.effective, l.in, l.out, {s.grad_first.data, rows}, s.grad_logs, rows);
-        add_log_magnitude_gradient<T>(x, {s.grad_logs.data, rows}, dx, l.in, rows, T(l.eps));
-      }
       break;
     case Kind::kNALU:
       mix_backward(l, s, rows);
       for_each_vector<T>(l.out, rows, [&](int o, int r) {
         store(s.grad_second[o] + r, vec<T>(load(s.grad_second[o] + r) * load(s.second[o] + r)));
       });
-      add_outer<T>({s.grad_first.data, rows}, x, s.grad_effective, l.in, 2 * l.out, rows);
-      add_outer<T>({s.grad_second.data, rows}, {s.logs.data, rows}, s.grad_effective + 2 * n, l.in, l.out, rows);
-      if (dx.data) {
-        add_transposed<T>(s.effective, l.in, 2 * l.out, {s.grad_first.data, rows}, dx, rows);
-        fill_zero(s.grad_logs, l.in, rows);
-        add_transposed<T>(s.effective + 2 * n, l.in, l.out, {s.grad_second.data, rows}, s.grad_logs, rows);
-        add_log_magnitude_gradient<T>(x, {s.grad_logs.data, rows}, dx, l.in, rows, T(l.eps));
-      }
       break;
     case Kind::kGatedNAUNMU:
       mix_backward(l, s, rows);
-      add_outer<T>({s.grad_first.data, rows}, x, s.grad_effective, l.in, 2 * l.out, rows);
-      if (dx.data) add_transposed<T>(s.effective, l.in, 2 * l.out, {s.grad_first.data, rows}, dx, rows);
       product_backward<T>(p + n, l.in, l.out, x, {s.grad_second.data, rows}, rows, dx, dp + n, s.scratch);
       break;
     case Kind::kRealNPU:
@@ -155,7 +124,15 @@ void backward(const Layer &l, const T *p, LayerState<T> &s, Batch<const T> x, in
       break;
     }
   }
-  finish_gradient(l, s, dp);
+  if (shares_forms(l)) return;
+  add_outer<T>(s.of_input.form, s.of_input.count, l.in, x, rows);
+  if (dx.data) add_transposed<T>(s.of_input.form, s.of_input.count, l.in, dx, rows);
+  if (!multiplies_logs(l)) return;
+  add_outer<T>(s.of_logs.form, s.of_logs.count, l.in, {s.logs.data, rows}, rows);
+  if (!dx.data) return;
+  fill_zero(s.grad_logs, l.in, rows);
+  add_transposed<T>(s.of_logs.form, s.of_logs.count, l.in, s.grad_logs, rows);
+  add_log_magnitude_gradient<T>(x, {s.grad_logs.data, rows}, dx, l.in, rows, T(l.eps));
 }
 
 // max over the layer's effective weights of min(|W|, |1 - |W||); Madsen & Johansen eq. 17.

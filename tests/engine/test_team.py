@@ -10,7 +10,7 @@ from scipy import stats
 from torch import nn
 
 from torchalu.engine import Run, TrainingInterrupted, sample_batch, train, train_together
-from torchalu.nn import NAC, NALU, NAU, NMU, NACMul
+from torchalu.nn import NAC, NALU, NAU, NMU, NACMul, RealNPU
 from torchalu.tasks import SimpleFunction, Table
 
 SIZES = {"in_features": 12, "subset_ratio": 0.25, "evaluation_rows": 300}
@@ -24,6 +24,7 @@ def settings():
         Run([NALU(12, 2), NALU(2, 1)], SimpleFunction("add", **SIZES)),
         Run([NACMul(12, 2, eps=0.1), NAC(2, 1)], SimpleFunction("mul", **SIZES, noise=0.1)),
         Run([NALU(12, 2), NAU(2, 1)], SimpleFunction("sub", **SIZES), learning_rate=0.01),
+        Run([RealNPU(12, 2), NAU(2, 1)], SimpleFunction("div", **SIZES)),
         Run(
             [nn.Linear(12, 2), nn.ReLU(), nn.Linear(2, 1)],
             SimpleFunction("root", subsets=((0, 5), (1,)), **SIZES),
@@ -48,6 +49,17 @@ def test_each_is_as_if_alone():
         same(result, alone(run, **OPTIONS))
 
 
+def test_one_that_diverges_leaves_the_others_as_they_are():
+    diverging = Run(
+        [nn.Linear(12, 2), nn.Linear(2, 1)], SimpleFunction("mul", **SIZES), learning_rate=1e30
+    )
+    runs = settings()
+    results = train_together([*runs[:2], diverging, *runs[2:]], **OPTIONS)
+    assert results.pop(2).status == ["nan", "nan"]
+    for run, result in zip(runs, results, strict=True):
+        same(result, alone(run, **OPTIONS))
+
+
 def test_resumed_equals_uninterrupted():
     whole = train_together(settings(), **OPTIONS)
     half = train_together(settings(), **(OPTIONS | {"steps": 100}))
@@ -63,7 +75,7 @@ def test_poll_stops_and_the_rest_resumes():
         train_together(settings(), poll=lambda _: False, **long)
     stopped = caught.value.result
     steps = {int(step) for result in stopped for step in result.steps}
-    assert len(stopped) == 5
+    assert len(stopped) == 6
     assert max(steps) < 10**9
     target = max(steps) + 10
     plain = {"steps": target, "seed": 3, "evaluate_every": 10**8}
