@@ -15,6 +15,7 @@ from torchalu.experiments import Runs, get
 from torchalu.nn import NAU, NMU
 
 SEEDS, STEPS, REPEATS = 4, 200_000, 3
+SHARING = tuple(float(factor) for factor in range(1, 9))
 RUNS, RUN_STEPS, RUN_HOURS = 19_150, 5_000_000, 8.0
 """The paper's: how many runs, how long each, and what one took on a core (appendix C.2)."""
 
@@ -23,6 +24,14 @@ def whole_sweep() -> None:
     """The NMU on products, a chunk a seed, one at a time, in a folder that is new."""
     runs = Runs(seeds=SEEDS, steps=STEPS)
     study = get("madsen2020.table2")(runs, operations=("mul",), models=("NMU",))
+    with tempfile.TemporaryDirectory() as folder:
+        sweep.run(study, Path(folder) / "run", workers=1)
+
+
+def shared_sweep() -> None:
+    """The NMU with the penalties of figure 12, which are trained together on the same inputs."""
+    runs = Runs(seeds=SEEDS, steps=STEPS)
+    study = get("madsen2020.figure12")(runs, penalties=SHARING)
     with tempfile.TemporaryDirectory() as folder:
         sweep.run(study, Path(folder) / "run", workers=1)
 
@@ -47,8 +56,13 @@ def benchmark() -> list[Row]:
     """Rows against the bare trainer and eager PyTorch, and one for all of the paper's runs."""
     torch.set_num_threads(1)
     eager_step = nau_nmu_step()
-    ours, bare, eager = core_seconds(
-        [whole_sweep, bare_trainer, lambda: [eager_step(k) for k in range(5 * EAGER_STEPS)]]
+    ours, shared, bare, eager = core_seconds(
+        [
+            whole_sweep,
+            shared_sweep,
+            bare_trainer,
+            lambda: [eager_step(k) for k in range(5 * EAGER_STEPS)],
+        ]
     )
     step = ours / SEEDS / STEPS
     return [
@@ -67,6 +81,15 @@ def benchmark() -> list[Row]:
             ours=step * 1e6,
             baseline=eager / (5 * EAGER_STEPS) * 1e6,
             baseline_name="eager PyTorch, one thread, no evaluation",
+            floor=None,
+            target="",
+        ),
+        Row(
+            name=f"the same, {len(SHARING)} settings on the same inputs",
+            unit="us",
+            ours=shared / SEEDS / STEPS / len(SHARING) * 1e6,
+            baseline=step * 1e6,
+            baseline_name="each setting by itself",
             floor=None,
             target="",
         ),
