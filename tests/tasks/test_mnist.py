@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 import torch
 
+from data_sets import needs
 from torchalu.tasks import (
+    MNIST,
     DataError,
     Digits,
     cache_folder,
     idx_bytes,
+    idx_values,
     load_mnist,
-    mnist,
-    mnist_folder,
     normalize,
-    read_idx,
 )
 from torchalu.tasks.data_folder import data_folder
 
@@ -38,13 +38,9 @@ def files(monkeypatch):
         content[f"{kind}-labels-idx1-ubyte"] = (
             struct.pack(">BBBBI", 0, 0, 8, 1, rows) + labels.tobytes()
         )
-    sums = {name: mnist_sum(data) for name, data in content.items()}
-    monkeypatch.setattr(mnist, "MNIST_FILES", sums)
+    for name, data in content.items():
+        monkeypatch.setitem(MNIST.sums, name, hashlib.sha256(data).hexdigest())
     return content
-
-
-def mnist_sum(data):
-    return hashlib.md5(data).hexdigest()
 
 
 def write(folder, files, packed=False):
@@ -80,14 +76,14 @@ def test_the_argument_goes_before_the_variable_and_that_before_the_cache(
     monkeypatch.delenv("TORCHALU_DATA", raising=False)
     assert cache_folder("mnist") == tmp_path / "caches" / "torchalu" / "mnist"
     with pytest.raises(FileNotFoundError, match="torchalu data mnist"):
-        mnist_folder()
+        MNIST.folder()
     write(cache_folder("mnist"), files)
-    assert mnist_folder() == cache_folder("mnist") / "."
+    assert MNIST.folder() == cache_folder("mnist") / "."
     write(tmp_path / "variable", files)
     monkeypatch.setenv("TORCHALU_DATA", str(tmp_path / "variable"))
-    assert mnist_folder() == tmp_path / "variable"
+    assert MNIST.folder() == tmp_path / "variable"
     write(tmp_path / "argument" / "MNIST" / "raw", files)
-    assert mnist_folder(tmp_path / "argument") == tmp_path / "argument" / "MNIST" / "raw"
+    assert MNIST.folder(tmp_path / "argument") == tmp_path / "argument" / "MNIST" / "raw"
 
 
 def test_a_named_folder_without_the_files_is_an_error_whatever_the_cache_holds(
@@ -113,7 +109,7 @@ def test_a_named_folder_without_the_files_is_an_error_whatever_the_cache_holds(
 def test_a_damaged_file_is_named_with_both_sums(tmp_path, files, packed):
     changed = {name: data[:-1] + bytes([data[-1] ^ 1]) for name, data in files.items()}
     write(tmp_path, changed, packed)
-    with pytest.raises(DataError, match=r"t10k-images.*has md5 [0-9a-f]{32} where the published"):
+    with pytest.raises(DataError, match=r"t10k-images.*has sha256 \w{64} .* where \w{64} is due"):
         load_mnist("test", tmp_path)
 
 
@@ -139,18 +135,15 @@ def test_a_broken_gzip_file_is_named(tmp_path, files):
         (b"\0\0\x08\x01\0\0\0\x02abc", "takes 10 bytes, and has 11"),
     ],
 )
-def test_what_is_no_idx_file_says_why(tmp_path, content, message):
-    path = tmp_path / "file"
-    path.write_bytes(content)
-    with pytest.raises(DataError, match=message):
-        read_idx(path)
+def test_what_is_no_idx_file_says_why(content, message):
+    with pytest.raises(DataError, match=f"'digits'.*{message}"):
+        idx_values(content, "digits")
 
 
 @pytest.mark.parametrize("shape", [(0,), (3,), (2, 3), (4, 28, 28)])
-def test_idx_there_and_back(tmp_path, shape):
+def test_idx_there_and_back(shape):
     values = np.arange(np.prod(shape), dtype=np.uint8).reshape(shape)
-    (tmp_path / "file").write_bytes(idx_bytes(values))
-    np.testing.assert_array_equal(read_idx(tmp_path / "file"), values)
+    np.testing.assert_array_equal(idx_values(idx_bytes(values), "values"), values)
 
 
 def test_unknown_split():
@@ -164,7 +157,18 @@ def test_normalization_is_the_closed_form():
     assert normalize(gray)[0].tolist() == pytest.approx(expected, rel=1e-6)
 
 
-@pytest.mark.mnist
+@needs("mnist")
+def test_the_files_have_the_md5_that_the_publisher_names():
+    published = {
+        "train-images-idx3-ubyte": "6bbc9ace898e44ae57da46a324031adb",
+        "train-labels-idx1-ubyte": "a25bea736e30d166cdddb491f175f624",
+        "t10k-images-idx3-ubyte": "2646ac647ad5339dbf082846283269ea",
+        "t10k-labels-idx1-ubyte": "27ae3e4e09519cfbb04c329615203637",
+    }
+    assert {name: hashlib.md5(MNIST.read(name)).hexdigest() for name in MNIST.sums} == published
+
+
+@needs("mnist")
 def test_mnist_has_its_published_counts_and_moments():
     splits = [load_mnist(split) for split in ("train", "validation", "test")]
     assert [len(split.labels) for split in splits] == [55_000, 5_000, 10_000]

@@ -15,6 +15,17 @@ _UNITS = {
     "NMU": ("madsen2020nau",),
     "RealNPU": ("heim2020npu",),
     "NPU": ("heim2020npu",),
+    **{
+        f"{operator}{form}": ("lowe2022ail",)
+        for operator in ("AND", "OR", "XNOR")
+        for form in ("AIL", "IL")
+    },
+    "LogicActivation": ("lowe2022ail",),
+    "SignedGeomean": ("lowe2022ail",),
+    "MaxOut": ("goodfellow2013maxout",),
+    "MinOut": ("goodfellow2013maxout",),
+    "LogicGates": ("petersen2022gates", "petersen2024convolutional"),
+    "GroupSum": ("petersen2022gates",),
 }
 
 
