@@ -78,6 +78,20 @@ def test_results_are_merged_by_key(tiny, tmp_path):
     assert all(run["core_hours"] > 0 and run["processor"] and run["date"] for run in runs)
 
 
+def test_outcomes_of_table_2_count_in_table_6(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    options = ("--steps", "2000", "--operations", "mul", "--results", "res", "--quiet")
+    run = ("--seeds", "3", "--models", "NMU", "NALU")
+    assert main(["run", "madsen2020.table2", *run, *options]) == 0
+    gated = ("--seeds", "2", "--models", "Gated NAU/NMU", "NMU")
+    assert main(["run", "madsen2020.table6", *gated, *options]) == 0
+    table = pl.read_csv(tmp_path / "res" / "table6.csv")
+    seeds = dict(table.select("model", "seeds").iter_rows())
+    assert seeds == {"Gated NAU/NMU": 2, "NALU": 3, "NMU": 3}
+    rows = pl.read_csv(tmp_path / "res" / "table6_seeds.csv")
+    assert set(rows["model"]) == {"Gated NAU/NMU", "NMU"}
+
+
 def test_results_of_the_same_run_again_change_nothing(tiny, tmp_path):
     options = ("--seeds", 2, "--models", "NMU", "--results", "res", "--quiet")
     assert tiny(*options) == 0

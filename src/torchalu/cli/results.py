@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 
+from torchalu.experiments import included
 from torchalu.train import RunFolder, write_atomic
 
 
@@ -42,7 +43,7 @@ def merge(run: RunFolder, folder: Path, command: str, *, replace: bool = False) 
     """Adds a run's outcomes to those that are committed, and makes the tables anew from all.
 
     The order of the rows is that of the keys, so that a change shows the rows that changed and no
-    others.
+    others. Committed outcomes of an experiment that is included in this one count in the tables.
 
     Args:
         run: the folder of a run that is done.
@@ -74,6 +75,10 @@ def merge(run: RunFolder, folder: Path, command: str, *, replace: bool = False) 
     entries[entry["configuration"]] = entry
     folder.mkdir(parents=True, exist_ok=True)
     write_atomic(seeds, _flat(rows).write_csv())
+    others = [folder / f"{name.rpartition('.')[2]}_seeds.csv" for name in included(run.study.name)]
+    for path in (path for path in others if path.exists()):
+        more = _read(path, mine, keys).join(rows, on=keys, how="anti", nulls_equal=True)
+        rows = pl.concat([rows, more], how="diagonal_relaxed")
     tables = write_tables(run.study.summarize(rows), folder)
     write_atomic(made, json.dumps({"runs": list(entries.values())}, indent=1) + "\n")
     return [seeds, *tables, made]

@@ -1,6 +1,6 @@
 """The experiments of the papers: a function for each table or figure, which gives a study."""
 
-from torchalu.experiments.registry import get, names
+from torchalu.experiments.registry import get, included, names
 from torchalu.experiments.runs import Runs
 
-__all__ = ["Runs", "get", "names"]
+__all__ = ["Runs", "get", "included", "names"]

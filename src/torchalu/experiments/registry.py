@@ -21,6 +21,8 @@ _PLACES = {
     for function in functions
 }
 
+_INCLUDED = {"madsen2020.table6": ("madsen2020.table2",)}
+
 
 def names() -> list[str]:
     """The names of all experiments, a paper and a table or figure of it.
@@ -60,6 +62,19 @@ def get(name: str) -> Callable[..., Any]:
         )
     module, function = _PLACES[name]
     return getattr(import_module(module), function)
+
+
+def included(name: str) -> tuple[str, ...]:
+    """Experiments whose settings are all among those of another, so that their outcomes are its.
+
+    Args:
+        name: one of `names()`.
+
+    Example:
+        >>> included("madsen2020.table6")
+        ('madsen2020.table2',)
+    """
+    return _INCLUDED.get(name, ())
 
 
 def _natural(name: str) -> tuple[str, str, int]:
