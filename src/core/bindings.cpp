@@ -13,6 +13,7 @@
 #include <tuple>
 
 #include "dispatch.hpp"
+#include "logic.hpp"
 #include "trainer.hpp"
 
 namespace nb = nanobind;
@@ -156,6 +157,50 @@ void backward(const Array &grad_output, const Array &input, const Array &weight,
   nmu_backward(op, grad_weight.data(), std::int64_t(input.shape(0)), wide, threads);
 }
 
+// functions, means and scales of the members, and whether they partition the positions
+using MembersTuple = std::tuple<std::vector<int>, std::vector<double>, std::vector<double>, bool>;
+using Slopes = nb::ndarray<std::int8_t, nb::c_contig, nb::device::cpu>;
+
+Number to_number(const Array &a) {
+  if (a.dtype() == nb::dtype<std::int16_t>()) return Number::kBFloat16;  // its bits
+  return is_double(a) ? Number::kDouble : Number::kFloat;
+}
+
+std::vector<LogicMember> to_members(const MembersTuple &tuple) {
+  const auto &[functions, means, scales, partition] = tuple;
+  std::vector<LogicMember> members;
+  for (std::size_t t = 0; t < functions.size(); ++t) members.push_back({Logic(functions[t]), means[t], scales[t]});
+  return members;
+}
+
+// `shaped` is (rows, groups, k, inner).
+LogicOperands to_operands(const Array &shaped, const std::vector<LogicMember> &members, bool partition) {
+  LogicOperands op{};
+  op.members = members.data(), op.member_count = int(members.size()), op.partition = partition;
+  op.rows = shaped.shape(0), op.groups = shaped.shape(1), op.k = int(shaped.shape(2)), op.inner = shaped.shape(3);
+  op.number = to_number(shaped);
+  return op;
+}
+
+void forward_logic(const Array &input, const Array &output, const std::optional<Slopes> &slopes,
+                   const MembersTuple &tuple, int threads) {
+  const std::vector<LogicMember> members = to_members(tuple);
+  LogicOperands op = to_operands(input, members, std::get<3>(tuple));
+  op.input = input.data(), op.output = output.data(), op.slopes = slopes ? slopes->data() : nullptr;
+  const nb::gil_scoped_release release;
+  logic_forward(op, threads);
+}
+
+void backward_logic(const Array &grad_output, const std::optional<Array> &input, const std::optional<Slopes> &slopes,
+                    const Array &grad_input, const MembersTuple &tuple, int threads) {
+  const std::vector<LogicMember> members = to_members(tuple);
+  LogicOperands op = to_operands(grad_input, members, std::get<3>(tuple));
+  op.grad_output = grad_output.data(), op.grad_input = grad_input.data();
+  op.input = input ? input->data() : nullptr, op.slopes = slopes ? slopes->data() : nullptr;
+  const nb::gil_scoped_release release;
+  logic_backward(op, threads);
+}
+
 void apply(const std::string &name, const Array &input, const Array &output) {
   static const char *const names[] = {"exp", "log", "tanh", "sigmoid", "sin", "cos"};
   for (int k = 0; k < 6; ++k)
@@ -180,6 +225,10 @@ NB_MODULE(_core, m) {
   m.def("nmu_forward", &forward, nb::arg("input"), nb::arg("weight"), nb::arg("output"), nb::arg("threads"));
   m.def("nmu_backward", &backward, nb::arg("grad_output"), nb::arg("input"), nb::arg("weight"), nb::arg("grad_input"),
         nb::arg("grad_weight"), nb::arg("threads"));
+  m.def("logic_forward", &forward_logic, nb::arg("input"), nb::arg("output"), nb::arg("slopes").none(),
+        nb::arg("members"), nb::arg("threads"));
+  m.def("logic_backward", &backward_logic, nb::arg("grad_output"), nb::arg("input").none(), nb::arg("slopes").none(),
+        nb::arg("grad_input"), nb::arg("members"), nb::arg("threads"));
   m.def("elementary", &apply, nb::arg("function"), nb::arg("input"), nb::arg("output"));
   m.def("sample", [](std::uint64_t seed, std::uint64_t replica, std::uint64_t stream, std::uint64_t step,
                      const RangeTuple &range, const Array &output, double common) {

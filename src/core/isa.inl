@@ -1,6 +1,7 @@
 // Everything that is built once for each instruction set; TORCHALU_ISA names the namespace.
 // Nothing of the standard library that leaves inline functions behind may be included from
 // here: the linker would be free to keep the copy built for the newest processor.
+#include "logic_pass.hpp"
 #include "operators.hpp"
 #include "team_loop.hpp"
 
@@ -60,8 +61,8 @@ void normal_any(std::uint64_t seed, std::uint64_t replica, std::uint64_t stream,
 }  // namespace
 
 extern const Engine engine;
-const Engine engine = {TORCHALU_ISA_NAME, workspace_bytes,      train_replica,  nmu_workspace_any,
-                       nmu_forward_any,   nmu_backward_any,     elementary_any, sample_any,
-                       normal_any};
+const Engine engine = {TORCHALU_ISA_NAME, workspace_bytes,     train_replica,     nmu_workspace_any,
+                       nmu_forward_any,   nmu_backward_any,    elementary_any,    sample_any,
+                       normal_any,        logic_workspace_any, logic_forward_any, logic_backward_any};
 
 }  // namespace torchalu::TORCHALU_ISA

@@ -124,6 +124,8 @@ struct NMUOperands {
 // The elementary functions, for tests of their accuracy.
 enum class Elementary : int { kExp, kLog, kTanh, kSigmoid, kSin, kCos };
 
+struct LogicOperands;  // in logic.hpp
+
 // The functions that each instruction set provides. `scratch` holds one row vector.
 struct Engine {
   const char *name;
@@ -140,6 +142,10 @@ struct Engine {
                  const Sampling &sampling, int features, int rows, void *output, void *scratch, bool is_double);
   void (*normal)(std::uint64_t seed, std::uint64_t replica, std::uint64_t stream, std::uint64_t step, int rows,
                  void *output, void *scratch, bool is_double);
+  // Positions [begin, end) of all rows; `workspace` holds logic_workspace_bytes.
+  std::size_t (*logic_workspace_bytes)(const LogicOperands &operands);
+  void (*logic_forward)(const LogicOperands &operands, std::int64_t begin, std::int64_t end, void *workspace);
+  void (*logic_backward)(const LogicOperands &operands, std::int64_t begin, std::int64_t end, void *workspace);
 };
 
 }  // namespace torchalu

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "dispatch.hpp"
+#include "threads.hpp"
 
 namespace torchalu {
 
@@ -60,15 +61,6 @@ bool train(const Team &team, bool is_double, int threads, const std::function<bo
 
 namespace {
 
-// Calls body(begin, end, thread) for contiguous parts of the batch.
-template <class Body> void divide(std::int64_t batch, int threads, const Body &body) {
-  std::vector<std::thread> pool;
-  for (int t = 1; t < threads; ++t)
-    pool.emplace_back([&, t] { body(batch * t / threads, batch * (t + 1) / threads, t); });
-  body(0, batch / threads, 0);
-  for (std::thread &t : pool) t.join();
-}
-
 // A thread pays for itself only on enough multiplications.
 int useful_threads(const NMUOperands &op, std::int64_t batch, int threads) {
   const std::int64_t work = batch * op.in * op.out;
@@ -80,7 +72,8 @@ int useful_threads(const NMUOperands &op, std::int64_t batch, int threads) {
 void nmu_forward(const NMUOperands &op, std::int64_t batch, bool is_double, int threads) {
   const Engine &engine = current_engine();
   const std::size_t bytes = engine.nmu_workspace_bytes(op.in, op.out, is_double);
-  divide(batch, useful_threads(op, batch, threads), [&](std::int64_t begin, std::int64_t end, int) {
+  threads = useful_threads(op, batch, threads);
+  divide(batch, threads, threads, [&](std::int64_t begin, std::int64_t end, int) {
     const Block workspace = allocate(bytes);
     engine.nmu_forward(op, begin, end, workspace.get(), is_double);
   });
@@ -92,7 +85,7 @@ void nmu_backward(const NMUOperands &op, void *grad_weight, std::int64_t batch, 
   const std::size_t count = std::size_t(op.in) * op.out, size = is_double ? sizeof(double) : sizeof(float);
   threads = useful_threads(op, batch, threads);
   std::vector<std::vector<char>> shares(threads - 1, std::vector<char>(count * size, 0));
-  divide(batch, threads, [&](std::int64_t begin, std::int64_t end, int t) {
+  divide(batch, threads, threads, [&](std::int64_t begin, std::int64_t end, int t) {
     const Block workspace = allocate(bytes);
     engine.nmu_backward(op, begin, end, t == 0 ? grad_weight : shares[t - 1].data(), workspace.get(), is_double);
   });

@@ -17,6 +17,21 @@ def nmu_backward(
     grad_weight: Tensor,
     threads: int,
 ) -> None: ...
+def logic_forward(
+    input: Tensor,
+    output: Tensor,
+    slopes: Tensor | None,
+    members: tuple[list[int], list[float], list[float], bool],
+    threads: int,
+) -> None: ...
+def logic_backward(
+    grad_output: Tensor,
+    input: Tensor | None,
+    slopes: Tensor | None,
+    grad_input: Tensor,
+    members: tuple[list[int], list[float], list[float], bool],
+    threads: int,
+) -> None: ...
 def elementary(function: str, input: Tensor, output: Tensor) -> None: ...
 def sample(
     seed: int,

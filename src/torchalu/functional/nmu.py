@@ -1,12 +1,12 @@
 """Neural multiplication unit."""
 
-import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from torchalu import kernels
 from torchalu.functional._arguments import check_weight
 from torchalu.functional._log_space import full_precision
+from torchalu.functional._tracing import wants_torch_operations
 
 
 def nmu_definition(
@@ -29,6 +29,7 @@ def nmu_definition(
         Madsen & Johansen 2020, section 2.5, equation 12.
 
     Example:
+        >>> import torch
         >>> nmu_definition(torch.tensor([3.0, -4.0]), torch.tensor([[1.0, 1.0], [0.0, 1.0]]))
         tensor([-12.,  -4.])
     """
@@ -62,21 +63,11 @@ def nmu(
         in float32.
 
     Example:
+        >>> import torch
         >>> nmu(torch.tensor([3.0, -4.0]), torch.tensor([[1.0, 1.0], [0.0, 1.0]]))
         tensor([-12.,  -4.])
     """
     check_weight(input, weight)
-    if not input.is_floating_point() or _wants_definition():
+    if not input.is_floating_point() or wants_torch_operations():
         return nmu_definition(input, weight)
     return kernels.nmu(input, weight)
-
-
-def _wants_definition() -> bool:
-    """Whether the operator would not survive what is done to the function.
-
-    A runtime for exported models does not know the operator, and the compiler cannot
-    differentiate one that `torch.func` transforms.
-    """
-    if torch.compiler.is_exporting():
-        return True
-    return torch.compiler.is_compiling() and torch._C._are_functorch_transforms_active()

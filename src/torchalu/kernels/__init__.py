@@ -1,5 +1,7 @@
 """Fast forms of the functions, as operators of torch."""
 
+from torchalu.kernels.logic_forms import FUNCTIONS, logic_form
+from torchalu.kernels.logic_operator import logic
 from torchalu.kernels.nmu import nmu
 
-__all__ = ["nmu"]
+__all__ = ["FUNCTIONS", "logic", "logic_form", "nmu"]

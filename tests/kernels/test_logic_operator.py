@@ -1,0 +1,279 @@
+"""The operators against torch's own operations, and what torch asks of them."""
+
+import multiprocessing
+import resource
+
+import pytest
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from torchalu import _core, functional, kernels
+
+LINEAR = kernels.FUNCTIONS[:5]
+ENSEMBLES = [(name,) for name in kernels.FUNCTIONS] + [
+    ("or_ail", "and_ail", "xnor_ail"),
+    ("or_ail", "logit_xnor", "signed_geomean"),
+]
+each = pytest.mark.parametrize("names", ENSEMBLES, ids="-".join)
+OPERATORS = torch.ops.torchalu
+
+
+def groups(rows, count, k, inner, dtype=torch.float64, seed=0):
+    """Groups with zeros and ties among them."""
+    generator = torch.Generator().manual_seed(seed)
+    z = 2 * torch.randn(rows, count, k, inner, generator=generator, dtype=torch.float64)
+    return torch.where(z.abs() < 0.4, z.round(), z).to(dtype)
+
+
+def arguments(names, partition):
+    functions = [kernels.FUNCTIONS.index(name) for name in names]
+    means = [0.25 * n for n in range(len(names))]
+    return functions, means, [1 / (1 + mean) for mean in means], partition
+
+
+def fast(names, partition=False):
+    _, means, scales, _ = arguments(names, partition)
+    moments = [(mean, 1 / scale) for mean, scale in zip(means, scales, strict=True)]
+    return lambda z: kernels.logic(z, names, moments, partition=partition)
+
+
+def written_out(names, partition=False):
+    return lambda z: kernels.logic_form(z, *arguments(names, partition))
+
+
+def value_and_gradient(function, z, slope):
+    z = z.detach().clone().requires_grad_()
+    output = function(z)
+    return output.detach(), torch.autograd.grad(output, z, slope.to(output.dtype))[0]
+
+
+def slope_for(names, z, partition):
+    shape = (z.shape[0], 1 if partition else len(names), z.shape[1] * z.shape[3])
+    return torch.randn(shape, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+
+
+@each
+@pytest.mark.parametrize("partition", [False, True])
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("instruction_set", _core.instruction_sets())
+def test_every_instruction_set_equals_the_written_out_form(names, partition, k, instruction_set):
+    count = len(names)
+    shapes = (
+        (3, 37 * count, k, 1),
+        (2, count, k, 67),
+        (5, 2 * count, k, 3),
+        (1, 700 * count, k, 1),
+    )
+    before = _core.instruction_set()
+    try:
+        _core.select_instruction_set(instruction_set)
+        for shape in shapes:
+            for dtype in (torch.float64, torch.float32, torch.bfloat16):
+                z = groups(*shape, dtype=dtype)
+                slope = slope_for(names, z, partition).to(dtype)
+                got = value_and_gradient(fast(names, partition), z, slope)
+                wanted = value_and_gradient(written_out(names, partition), z.double(), slope)
+                bound = 20 * torch.finfo(dtype).eps
+                for result, right in zip(got, wanted, strict=True):
+                    torch.testing.assert_close(result.double(), right, rtol=bound, atol=bound)
+    finally:
+        _core.select_instruction_set(before)
+
+
+@pytest.mark.parametrize("partition", [False, True])
+def test_every_number_is_written(monkeypatch, partition):
+    names, z = ("or_ail", "xnor_ail"), groups(3, 10, 2, 5)
+    slope = slope_for(names, z, partition)
+    expected = value_and_gradient(fast(names, partition), z, slope)
+    plain = torch.Tensor.new_empty
+
+    def new_empty(self, *size, **options):
+        tensor = plain(self, *size, **options)
+        return tensor.fill_(float("nan") if tensor.is_floating_point() else 77)
+
+    monkeypatch.setattr(torch.Tensor, "new_empty", new_empty)
+    got = value_and_gradient(fast(names, partition), z, slope)
+    for result, right in zip(got, expected, strict=True):
+        assert result.equal(right)
+
+
+@each
+def test_result_does_not_depend_on_the_number_of_threads(names):
+    z = groups(400, 8, 2, 100, dtype=torch.float32)
+    slope = slope_for(names, z, False)
+    threads = torch.get_num_threads()
+    results = []
+    try:
+        for count in (1, 2, 3, 2):
+            torch.set_num_threads(count)
+            results.append(value_and_gradient(fast(names), z, slope))
+    finally:
+        torch.set_num_threads(threads)
+    for result in results[1:]:
+        for got, wanted in zip(result, results[0], strict=True):
+            assert got.equal(wanted)
+
+
+def _fill_in_child(z, output):
+    """In the core alone: torch's own threads do not survive a fork."""
+    _core.logic_forward(z, output, None, ([1], [0.0], [1.0], False), 2)
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_process_has_threads_of_its_own():
+    z = groups(1, 1, 2, 200_000, dtype=torch.float32)
+    output = torch.zeros(1, 1, 200_000).share_memory_()
+    _core.logic_forward(z, torch.empty_like(output), None, ([1], [0.0], [1.0], False), 2)
+    child = multiprocessing.get_context("fork").Process(target=_fill_in_child, args=(z, output))
+    child.start()
+    child.join(30)
+    if child.exitcode is None:
+        child.kill()
+    assert child.exitcode == 0
+    assert output.equal(kernels.logic_form(z, [1], [0.0], [1.0], False))
+
+
+@each
+@pytest.mark.parametrize("partition", [False, True])
+def test_registrations_pass_torchs_own_check(names, partition):
+    z = groups(3, 2 * len(names), 2, 3).requires_grad_()
+    linear = all(name in LINEAR for name in names)
+    functions, means, scales, _ = arguments(names, partition)
+    options = functions, means, scales, partition, linear
+    torch.library.opcheck(OPERATORS.logic.default, (z, *options))
+    output, slopes = OPERATORS.logic(z.detach(), *options)
+    saved = slopes if linear else z.detach()
+    rest = functions, scales, partition
+    torch.library.opcheck(OPERATORS.logic_backward.default, (torch.ones_like(output), saved, *rest))
+
+
+@each
+def test_devices_without_a_kernel_get_the_same(names):
+    """What the operators do there, tried out on the CPU."""
+    linear = all(name in LINEAR for name in names)
+    for partition in (False, True):
+        z = groups(3, 4 * len(names), 3, 5)
+        functions, means, scales, _ = arguments(names, partition)
+        members = functions, means, scales, partition, linear
+        output, slopes = OPERATORS.logic(z, *members)
+        plain, plain_slopes = kernels.logic_operator.logic_anywhere(z, *members)
+        torch.testing.assert_close(output, plain)
+        assert slopes.equal(plain_slopes)
+        saved, rest = slopes if linear else z, (functions, scales, partition)
+        slope = slope_for(names, z, partition)
+        torch.testing.assert_close(
+            OPERATORS.logic_backward(slope, saved, *rest),
+            kernels.logic_operator.logic_backward_anywhere(slope, saved, *rest),
+        )
+
+
+@each
+@pytest.mark.parametrize("partition", [False, True])
+@pytest.mark.filterwarnings("ignore:.torch.jit.script:DeprecationWarning")  # torch's own, in jvp
+def test_transforms_of_torch_func(names, partition):
+    z = groups(2, 2 * len(names), 3, 1, seed=3)
+    tangent = groups(2, 2 * len(names), 3, 1, seed=4)
+    run, plain = fast(names, partition), written_out(names, partition)
+
+    def loss(function):
+        return lambda z: function(z).sin().sum()
+
+    for transform in (torch.func.jacrev, torch.func.jacfwd):
+        torch.testing.assert_close(transform(run)(z), torch.func.jacrev(plain)(z))
+    torch.testing.assert_close(
+        torch.func.jvp(run, (z,), (tangent,)), torch.func.jvp(plain, (z,), (tangent,))
+    )
+    hessian = torch.func.jacrev(torch.func.jacrev(loss(plain)))(z)
+    for outer in (torch.func.jacrev, torch.func.jacfwd):
+        torch.testing.assert_close(outer(torch.func.jacrev(loss(run)))(z), hessian)
+    stack = torch.stack([z, tangent, z + tangent])
+    for dim in (0, 2):
+        moved = stack.movedim(0, dim)
+        each_one = torch.stack([plain(one) for one in stack])
+        torch.testing.assert_close(torch.func.vmap(run, dim)(moved), each_one)
+        slopes = torch.stack([torch.func.grad(loss(plain))(one) for one in stack])
+        gradients = torch.func.vmap(torch.func.grad(loss(run)), dim)(moved)
+        torch.testing.assert_close(gradients, slopes)
+    batched = torch.func.grad(lambda z: torch.func.vmap(loss(run))(z).sum())(stack)
+    torch.testing.assert_close(batched, slopes)
+
+
+@pytest.mark.parametrize("names", [("or_ail",), ("logit_xnor",), ENSEMBLES[-1]], ids="-".join)
+def test_compiles_without_a_graph_break(names):
+    def run(z):
+        return functional.logic_ensemble(z * 2, names, layout="halves").sin()
+
+    z = groups(4, 6, 1, 1, dtype=torch.float32).flatten(1).requires_grad_()
+    compiled = torch.compile(run, fullgraph=True, backend="aot_eager", dynamic=True)
+    for each_one in (z, groups(7, 10, 1, 1, dtype=torch.float32).flatten(1).requires_grad_()):
+        torch.testing.assert_close(compiled(each_one), run(each_one))
+        got, wanted = (torch.autograd.grad(f(each_one).sum(), each_one) for f in (compiled, run))
+        torch.testing.assert_close(got, wanted)
+    with torch.no_grad():
+        torch.testing.assert_close(compiled(z), run(z))
+    hybrid = torch.compile(
+        torch.func.vmap(torch.func.grad(lambda z: run(z[None]).sum())),
+        fullgraph=True,
+        backend="aot_eager",
+    )
+    (wanted,) = torch.autograd.grad(run(z).sum(), z)
+    torch.testing.assert_close(hybrid(z.detach()), wanted)
+
+
+@pytest.mark.parametrize("names", [("or_ail",), ("logit_xnor",), ENSEMBLES[-1]], ids="-".join)
+def test_an_exported_graph_holds_torch_operations_alone(names):
+    class Model(torch.nn.Module):
+        def forward(self, z):
+            return functional.logic_ensemble(z, names, strategy="partition")
+
+    z = groups(4, 12, 1, 1, dtype=torch.float32).flatten(1)
+    program = torch.export.export(Model(), (z,))
+    torch.testing.assert_close(program.module()(z), Model()(z))
+    targets = {str(node.target) for node in program.graph.nodes if node.op == "call_function"}
+    assert all(target.startswith("aten.") or "getitem" in target for target in targets)
+
+
+class Sizes(TorchDispatchMode):
+    """Remembers the size of each tensor made, by number of elements and dtype."""
+
+    def __init__(self):
+        super().__init__()
+        self.made = []
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        result = func(*args, **(kwargs or {}))
+        for tensor in result if isinstance(result, tuple) else (result,):
+            if isinstance(tensor, torch.Tensor):
+                self.made.append((tensor.numel(), tensor.dtype))
+        return result
+
+
+def test_one_byte_an_element_is_saved():
+    z = torch.randn(64, 32, requires_grad=True)
+    saved = []
+
+    def pack(tensor):
+        saved.append((tensor.numel(), tensor.dtype))
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+        functional.or_ail(z)
+    assert saved == [(64 * 32, torch.int8)]
+    with Sizes() as sizes:
+        functional.or_ail(z).sum().backward()
+    assert max(count for count, _ in sizes.made) == 64 * 32
+    with Sizes() as sizes, torch.no_grad():
+        functional.or_ail(z)
+    assert (64 * 32, torch.int8) not in sizes.made
+
+
+def test_memory_beyond_input_and_output_is_one_byte_an_element():
+    def peak():
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+    z = torch.randn(4096, 4096).requires_grad_()
+    functional.or_ail(z[:2])
+    before = peak()
+    output = functional.or_ail(z)
+    grown = (peak() - before) * 1024
+    assert grown < (output.numel() * 4 + z.numel()) * 1.1
