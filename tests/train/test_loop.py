@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ import torch
 from torch import nn
 
 from torchalu.nn import NAU, NMU, constrain_after, penalty, penalty_ramp
-from torchalu.train import CheckpointError, TrainingConfiguration, cosine, fit
+from torchalu.train import CheckpointError, TrainingConfiguration, cosine, fit, seeded
 from torchalu.train.checkpoint import NAME
 
 OPTIMIZERS = [
@@ -305,3 +306,19 @@ def test_wrong_functions_are_named():
         )
     with pytest.raises(ValueError, match="module is a ReLU without parameters to train"):
         fit(nn.ReLU(), sample, loss, configuration())
+
+
+def test_starts_drawn_by_several_threads_at_once_are_those_of_their_seeds():
+    def start(seed):
+        with seeded(seed):
+            time.sleep(0.001)
+            return nn.Linear(40, 40).weight.detach()
+
+    before = torch.get_rng_state()
+    with ThreadPoolExecutor(8) as pool:
+        together = list(pool.map(start, range(24)))
+    assert torch.equal(torch.get_rng_state(), before)
+    for seed, weight in enumerate(together):
+        torch.manual_seed(seed)
+        assert torch.equal(nn.Linear(40, 40).weight, weight)
+    torch.set_rng_state(before)

@@ -3,7 +3,7 @@
 from torchalu.train.checkpoint import CheckpointError
 from torchalu.train.configuration import TrainingConfiguration
 from torchalu.train.files import remove_unfinished, write_atomic
-from torchalu.train.loop import TrainingResult, fit
+from torchalu.train.loop import TrainingResult, fit, seeded
 from torchalu.train.machine import cores, environment, processor
 from torchalu.train.part_files import Cost, encode
 from torchalu.train.run_folder import RunFolder
@@ -29,6 +29,7 @@ __all__ = [
     "fit",
     "processor",
     "remove_unfinished",
+    "seeded",
     "staircase",
     "write_atomic",
 ]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import os
+import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -25,6 +27,8 @@ Evaluate: TypeAlias = Callable[[nn.Module], Mapping[str, float]]
 OptimizerFactory: TypeAlias = Callable[..., torch.optim.Optimizer]
 
 _REPORT_SECONDS = 0.1
+_GENERATOR = threading.RLock()
+"""Held while torch's global generator, which all threads share, is seeded and drawn from."""
 _OWN_COLUMNS = ("step", "training_loss")
 
 
@@ -67,8 +71,8 @@ def fit(
     To the loss is added the sum of the units' penalties times `configuration.penalty` and its
     ramp. With a folder, the run goes on from the checkpoint in it, and ends with the same numbers
     bit for bit as an unbroken one, on the same machine with the same number of threads. Random
-    numbers of the module itself, as of a dropout, are seeded too; the global generator is left as
-    it was.
+    numbers of the module itself, as of a dropout, are seeded too, and the global generator is left
+    as it was. All threads share it: train modules that draw from it one at a time.
 
     Args:
         module: changed in place; it holds the last parameters at the end.
@@ -103,8 +107,9 @@ def fit(
     """
     run = _Run(module, sample, loss, configuration, evaluate, optimizer, schedule)
     place = None if folder is None else Path(folder)
-    with torch.random.fork_rng(devices=run.cuda_devices()):
-        run.begin(None if place is None else read_checkpoint(place, run.identity()))
+    with _forked(run.cuda_devices()):
+        with _GENERATOR:
+            run.begin(None if place is None else read_checkpoint(place, run.identity()))
         reported = -math.inf
         while run.status == "running":
             run.step_once()
@@ -119,6 +124,40 @@ def fit(
                         write_checkpoint(place, run.checkpoint())
                     raise
     return run.result()
+
+
+@contextmanager
+def seeded(seed: int) -> Iterator[None]:
+    """Seed torch's global generator for a while; afterwards it is as it was.
+
+    No other thread that seeds it in this way, or begins or ends a `fit`, comes in between.
+
+    Args:
+        seed: of the generator.
+
+    Example:
+        >>> with seeded(0):
+        ...     first = nn.Linear(2, 2).weight
+        >>> with seeded(0):
+        ...     torch.equal(first, nn.Linear(2, 2).weight)
+        True
+    """
+    with _GENERATOR, torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        yield
+
+
+@contextmanager
+def _forked(devices: list[int]) -> Iterator[None]:
+    """Leaves the global generators as they are now, without disturbing who has them `seeded`."""
+    fork = torch.random.fork_rng(devices=devices)
+    with _GENERATOR:
+        fork.__enter__()
+    try:
+        yield
+    finally:
+        with _GENERATOR:
+            fork.__exit__(None, None, None)
 
 
 class _Run:

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import polars as pl
-import torch
 from polars import selectors as cs
 
 from torchalu.evaluate import summarize, t_upper
@@ -25,7 +24,7 @@ from torchalu.experiments.madsen2020.sequential_training import (
 )
 from torchalu.experiments.setting import choose
 from torchalu.tasks import SequenceOperation
-from torchalu.train import JSON, Chunk, Part, Report, TrainingResult
+from torchalu.train import JSON, Chunk, Part, Report, TrainingResult, seeded
 
 _LEAST_EXPLAINED = 0.9
 _LEAST_REFERENCES = 3
@@ -112,8 +111,7 @@ class SequentialStudy:
             (name, seed) for name, seed in self._runs() if f"{_safe(name)}-seed{seed}" == chunk.name
         )
         data = SequentialData(self.operation, self.training, seed)
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
+        with seeded(seed):
             network = sequential_model(self.operation, name).network(
                 self.operation, self.training.lstm_size, self.training.input_penalty
             )
