@@ -1,10 +1,11 @@
-"""Directives that show the tables and figures of a paper as results/madsen2020 has them."""
+"""Directives that show the tables and figures of the papers as the folder results has them."""
 
 import json
 import os
 from pathlib import Path
 
 import polars as pl
+from comparison import comparison_markdown, scientific, table_markdown
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
@@ -15,13 +16,15 @@ from torchalu.report.reproduction import (
     command,
     draw_exhibit,
     overlap,
+    paper,
     read_exhibit,
+    stem,
     with_published_rates,
 )
 from torchalu.report.style import image
 from torchalu.train.files import write_atomic
 
-RESULTS = Path(__file__).parents[2] / "results" / "madsen2020"
+RESULTS = Path(__file__).parents[2] / "results"
 
 
 class Exhibit(SphinxDirective):
@@ -32,49 +35,77 @@ class Exhibit(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """Build them, or say that they have not been run."""
         name = self.arguments[0]
-        experiment = EXHIBITS[name].experiment or name
-        for file in (f"{name}.csv", f"{name}_seeds.csv", f"{experiment}.json"):
-            self.env.note_dependency(RESULTS / file)
+        folder = RESULTS / paper(name)
+        for file in (f"{stem(name)}.csv", f"{best_stem(name)}.csv", f"{made_by(name)}.json"):
+            self.env.note_dependency(folder / file)
         try:
-            table = read_exhibit(name, RESULTS)
+            table = read_exhibit(name, folder)
         except FileNotFoundError:
             return self.parse_text_to_nodes(
-                f"*Not run yet:* `{command(name, 'results/madsen2020')}`."
+                f"*Not run yet:* `{command(name, f'results/{paper(name)}')}`."
             )
         shown = []
         if EXHIBITS[name].kind == "rates":
             shown += self.parse_text_to_nodes(rates_markdown(table))
-        for stem, figure in draw_exhibit(name, RESULTS).items():
-            shown.append(self._figure(stem, image(figure, "svg"), EXHIBITS[name].title))
-        return shown + self.parse_text_to_nodes(provenance(name, table, read_runs(experiment)))
+        if EXHIBITS[name].kind in ("table", "correlations"):
+            shown += self.parse_text_to_nodes(table_markdown(table))
+        if EXHIBITS[name].kind == "ranking":
+            shown += self.parse_text_to_nodes(comparison_markdown(table))
+        for figure_name, figure in draw_exhibit(name, folder).items():
+            shown.append(self._figure(figure_name, image(figure, "svg"), EXHIBITS[name].title))
+        best = folder / f"{best_stem(name)}.csv"
+        if best.is_file():
+            shown += self.parse_text_to_nodes(comparison_markdown(pl.read_csv(best)))
+        return shown + self.parse_text_to_nodes(provenance(name, table, read_runs(name)))
 
-    def _figure(self, stem: str, content: bytes, title: str) -> nodes.Node:
+    def _figure(self, name: str, content: bytes, title: str) -> nodes.Node:
         """The picture, written beside Sphinx's own cache, whence Sphinx copies it to the pages."""
         folder = Path(self.env.doctreedir) / "exhibits"
         folder.mkdir(parents=True, exist_ok=True)
-        path = folder / f"{stem}.svg"
+        path = folder / f"{name}.svg"
         write_atomic(path, content)
         page = Path(self.env.doc2path(self.env.docname)).parent
         uri = Path(os.path.relpath(path, page)).as_posix()
-        return nodes.image(uri=uri, alt=f"{stem}: {title}", width="100%")
+        return nodes.image(uri=uri, alt=f"{name}: {title}", width="100%")
 
 
 class Overview(SphinxDirective):
-    """`{exhibits}`: what has been run, how many outcomes that gave, and at what cost."""
+    """`{exhibits} PAPER`: what has been run, how many outcomes that gave, and at what cost."""
+
+    required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
         """Build the table."""
-        names = [name for name, exhibit in EXHIBITS.items() if exhibit.experiment is None]
+        names = [
+            name
+            for name, exhibit in EXHIBITS.items()
+            if exhibit.experiment is None and paper(name) == self.arguments[0]
+        ]
         for name in names:
-            self.env.note_dependency(RESULTS / f"{name}.json")
+            self.env.note_dependency(RESULTS / paper(name) / f"{made_by(name)}.json")
         return self.parse_text_to_nodes(
             overview_markdown({name: read_runs(name) for name in names})
         )
 
 
+def made_by(name: str) -> str:
+    """The short name of the experiment that makes an exhibit.
+
+    Example:
+        >>> made_by("table5"), made_by("lowe2022.figure4")
+        ('figure9', 'figure4')
+    """
+    return EXHIBITS[name].experiment or name.rpartition(".")[2]
+
+
+def best_stem(name: str) -> str:
+    """The file in which the best of each activation are compared; only some exhibits have it."""
+    return f"{name.rpartition('.')[2]}_best"
+
+
 def read_runs(name: str) -> list[dict]:
     """The runs that an exhibit's results were merged from; none if it has not been run."""
-    path = RESULTS / f"{name}.json"
+    path = RESULTS / paper(name) / f"{made_by(name)}.json"
     return json.loads(path.read_text("utf-8"))["runs"] if path.is_file() else []
 
 
@@ -158,8 +189,7 @@ def provenance(name: str, table: pl.DataFrame, runs: list[dict]) -> str:
         Numbers: `results/madsen2020/table1.csv`, 50 to 100 seeds each. Made by
         `torchalu run madsen2020.table1` (torchalu 0.1.0, 0.5 core-hours on a core, 2026-01-01).
     """
-    stem = f"{name}_seeds" if EXHIBITS[name].kind == "gates" else name
-    where = f"Numbers: `results/madsen2020/{stem}.csv`"
+    where = f"Numbers: `results/{paper(name)}/{stem(name)}.csv`"
     if "seeds" in table.columns:
         least, most = table["seeds"].min(), table["seeds"].max()
         where += f", {least} seeds each" if least == most else f", {least} to {most} seeds each"
@@ -178,6 +208,7 @@ def readable(name: str) -> str:
         >>> readable("figure10"), readable("single_module")
         ('figure 10', 'single module')
     """
+    name = name.rpartition(".")[2]
     letters = name.rstrip("0123456789")
     return f"{letters} {name[len(letters) :]}".replace("_", " ").strip()
 
@@ -192,21 +223,6 @@ def steps(value: float | None) -> str:
     if value is None:
         return "–"
     return f"{value / 1e6:.3g}M" if value >= 999_500 else f"{value / 1e3:.3g}k"
-
-
-def scientific(value: float | None) -> str:
-    """Two digits and a power of ten.
-
-    Example:
-        >>> scientific(4.2e-7), scientific(0.25), scientific(None)
-        ('4.2e-7', '0.25', '–')
-    """
-    if value is None:
-        return "–"
-    if value == 0 or value >= 0.01:
-        return f"{value:.2g}"
-    digits, power = f"{value:.1e}".split("e")
-    return f"{digits}e{int(power)}"
 
 
 def _interval(row: dict, name: str) -> str:

@@ -11,10 +11,11 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import docutils_namespace
 
 from torchalu.report import EXHIBITS
-from torchalu.report.reproduction import LABELS
+from torchalu.report.reproduction import LABELS, paper
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGE = (DOCS / "madsen2020.md").read_text("utf-8")
+PAPERS = ("madsen2020", "lowe2022")
+PAGES = {name: (DOCS / f"{name}.md").read_text("utf-8") for name in PAPERS}
 RUN = {
     "command": "torchalu run madsen2020.table2 --seeds 100 --results results/madsen2020",
     "torchalu": "0.1.0",
@@ -39,8 +40,9 @@ def exhibits(monkeypatch):
 def build(exhibits, tmp_path, monkeypatch):
     """Builds a page in a folder of its own, over results of its own."""
     results, source = tmp_path / "results", tmp_path / "source"
-    results.mkdir()
     source.mkdir()
+    for name in PAPERS:
+        (results / name).mkdir(parents=True)
     monkeypatch.setattr(exhibits, "RESULTS", results)
 
     def run(text):
@@ -71,13 +73,16 @@ def summary():
     ])  # fmt: skip
 
 
-def test_each_exhibit_is_on_the_page_once():
-    assert sorted(re.findall(r"```\{exhibit\} (\w+)", PAGE)) == sorted(EXHIBITS)
-    assert PAGE.count("```{exhibits}") == 1
+@pytest.mark.parametrize("name", PAPERS)
+def test_each_exhibit_is_on_the_page_of_its_paper_once(name):
+    shown = re.findall(r"```\{exhibit\} ([\w.]+)", PAGES[name])
+    assert sorted(shown) == sorted(one for one in EXHIBITS if paper(one) == name)
+    assert PAGES[name].count(f"```{{exhibits}} {name}\n") == 1
 
 
-def test_departures_are_numbered_from_1_without_a_gap():
-    section = PAGE.split("## Departures")[1].split("\n## ")[0]
+@pytest.mark.parametrize("name", PAPERS)
+def test_departures_are_numbered_from_1_without_a_gap(name):
+    section = PAGES[name].split("## Departures")[1].split("\n## ")[0]
     numbers = [int(number) for number in re.findall(r"^(\d+)\. ", section, re.MULTILINE)]
     assert numbers == list(range(1, len(numbers) + 1))
 
@@ -88,9 +93,9 @@ def test_what_is_varied_has_a_name_for_people():
 
 def test_results_beside_the_published_ones(build):
     results, run = build
-    summary().write_csv(results / "table2.csv")
-    (results / "table2.json").write_text(json.dumps({"runs": [RUN]}))
-    page = run("```{exhibits}\n```\n\n```{exhibit} table2\n```")
+    summary().write_csv(results / "madsen2020" / "table2.csv")
+    (results / "madsen2020" / "table2.json").write_text(json.dumps({"runs": [RUN]}))
+    page = run("```{exhibits} madsen2020\n```\n\n```{exhibit} table2\n```")
     cells = re.findall(r"<td[^>]*><p>(.*?)</p></td>", page)
     start = cells.index("table 2")
     assert cells[start : start + 4] == ["table 2", "ten models on ×, + and −", "200", "1.25"]
@@ -105,11 +110,43 @@ def test_results_beside_the_published_ones(build):
     assert (results.parent / "html" / picture[1]).read_text("utf-8").startswith("<?xml")
 
 
-def test_what_has_not_been_run_is_said(build):
+@pytest.mark.parametrize("name", ["figure8", "lowe2022.figure5"])
+def test_what_has_not_been_run_is_said(build, name):
     _, run = build
-    page = re.sub(r"<[^>]+>", "", run("```{exhibits}\n```\n\n```{exhibit} figure8\n```"))
-    assert f"Run so far: 0 of {len(EXHIBITS) - 1}, in 0 core-hours." in page
-    assert "Not run yet: torchalu run madsen2020.figure8 --results results/madsen2020." in page
+    whose, short = paper(name), name.rpartition(".")[2]
+    page = re.sub(
+        r"<[^>]+>", "", run(f"```{{exhibits}} {whose}\n```\n\n```{{exhibit}} {name}\n```")
+    )
+    count = sum(paper(one) == whose and EXHIBITS[one].experiment is None for one in EXHIBITS)
+    assert f"Run so far: 0 of {count}, in 0 core-hours." in page
+    assert f"Not run yet: torchalu run {whose}.{short} --results results/{whose}." in page
+
+
+def test_activations_compared_below_their_figure(build):
+    results, run = build
+    row = {"network": "mlp", "activation": "relu", "label": "ReLU", "n": 3, "mean": 0.97}
+    row |= {"sd": 0.002, "p_best": 0.03, "p_baseline": None, "marks": "", "parameters": 1000}
+    other = row | {"activation": "or_ail", "label": "OR AIL", "mean": 0.98, "p_best": None}
+    other |= {"p_baseline": 0.025, "marks": "best above"}
+    third = other | {"activation": "max_out", "label": "Max", "mean": 0.975, "marks": "tied"}
+    table = pl.DataFrame([row, third, other])
+    for file in ("figure5", "figure5_best"):
+        table.write_csv(results / "lowe2022" / f"{file}.csv")
+    page = run("```{exhibit} lowe2022.figure5\n```")
+    cells = re.findall(r"<td[^>]*><p>(.*?)</p></td>", page)
+    assert cells[1::7] == ["<strong>OR AIL</strong>", "<em>Max</em>", "ReLU"]
+    assert cells[2::7] == ["98.00 ± 0.20%", "97.50 ± 0.20%", "97.00 ± 0.20%"]
+    assert cells[3:7] == ["3", "–", "0.025", "1,000"]
+    assert re.search(r'<img alt="lowe2022.figure5: MLP and CNN on MNIST"', page)
+
+
+def test_a_table_without_a_figure_is_shown_as_it_is(build):
+    results, run = build
+    row = {"network": "mlp", "activation": "relu", "learning_rate": 0.0123456, "draws": 20}
+    pl.DataFrame([row]).write_csv(results / "lowe2022" / "search.csv")
+    page = run("```{exhibit} lowe2022.search\n```")
+    assert re.findall(r"<td[^>]*><p>(.*?)</p></td>", page) == ["mlp", "relu", "0.0123", "20"]
+    assert "<img" not in page
 
 
 @pytest.mark.parametrize(

@@ -22,8 +22,12 @@ def test_each_table_and_figure_with_results_has_a_name():
     expected = [f"table{k}" for k in (1, 2, 5, 6)]
     expected += [f"figure{k}" for k in (2, 3, 4, 7, 8, 9, 10, 11, 12, 13, 14, 15)]
     expected += ["single_module", "noise", "correlated"]
-    assert set(names()) == {f"madsen2020.{name}" for name in expected}
-    assert experiments.__all__ == ["Runs", "get", "names"]
+    logic = ["figure4", "figure5", "figure6", "table1", "bach", "covertype", "parity", "search"]
+    assert set(names()) == {
+        *(f"madsen2020.{name}" for name in expected),
+        *(f"lowe2022.{name}" for name in logic),
+    }
+    assert experiments.__all__ == ["Runs", "get", "included", "names"]
 
 
 @pytest.mark.parametrize(
@@ -39,13 +43,17 @@ def test_an_unknown_name_is_answered_with_the_nearest(wrong, nearest):
         get(wrong)
 
 
-@pytest.mark.parametrize("name", NATIVE)
-def test_options_have_types_and_defaults_that_say_when_a_run_ends(name):
+@pytest.mark.parametrize("name", names())
+def test_every_option_has_a_type_and_a_default(name):
     function = get(name)
-    hints = typing.get_type_hints(function)
     parameters = inspect.signature(function).parameters
-    assert set(parameters) <= set(hints)
+    assert set(parameters) <= set(typing.get_type_hints(function))
     assert all(p.default is not p.empty for p in parameters.values())
+
+
+@pytest.mark.parametrize("name", NATIVE)
+def test_defaults_say_when_a_run_ends(name):
+    parameters = inspect.signature(get(name)).parameters
     runs = parameters["runs"].default
     assert next(iter(parameters)) == "runs"
     assert (runs.settle, runs.stall, runs.give_up) == (500_000, None, None)

@@ -13,6 +13,13 @@ _MODULES = {
     "madsen2020.loss_surface": ("figure2",),
     "madsen2020.single_module": ("single_module",),
     "madsen2020.sequential_mnist": ("figure4", "figure13", "figure14", "figure15"),
+    "lowe2022.parity_experiments": ("figure4", "parity"),
+    "lowe2022.bach": ("bach",),
+    "lowe2022.mnist": ("figure5",),
+    "lowe2022.cifar": ("figure6",),
+    "lowe2022.transfer": ("table1",),
+    "lowe2022.search": ("search",),
+    "lowe2022.covertype": ("covertype",),
 }
 
 _PLACES = {
@@ -28,7 +35,7 @@ def names() -> list[str]:
     """The names of all experiments, a paper and a table or figure of it.
 
     Example:
-        >>> [name for name in names() if "table" in name]
+        >>> [name for name in names() if name.startswith("madsen2020.table")]
         ['madsen2020.table1', 'madsen2020.table2', 'madsen2020.table5', 'madsen2020.table6']
     """
     return sorted(_PLACES, key=_natural)

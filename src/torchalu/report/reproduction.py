@@ -1,4 +1,4 @@
-"""The tables and figures of a paper, drawn again from committed summaries."""
+"""The tables and figures of the papers, drawn again from committed summaries."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import polars as pl
 
 from torchalu.evaluate import wilson
+from torchalu.report.comparisons import draw_accuracies, draw_networks, draw_successes
 from torchalu.report.maps import draw_counts, draw_gates, draw_surfaces
 from torchalu.report.panels import draw_rates, draw_sweep
+from torchalu.report.rankings import draw_correlations, draw_ranking
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -34,6 +36,11 @@ LABELS = {
 }
 """What the columns that are varied are called in a picture."""
 
+Kind: TypeAlias = (
+    Literal["rates", "sweep", "gates", "surfaces", "counts"]
+    | Literal["accuracies", "ranking", "correlations", "successes", "networks", "table"]
+)
+
 _NOT_VARIED = ("model", "operation", "varied")
 
 
@@ -44,12 +51,14 @@ class Exhibit:
     Attributes:
         title: what it is about.
         kind: what is drawn: success rates, measures against what is varied, histograms of gates,
-            loss surfaces, or counts over a grid.
+            loss surfaces, counts over a grid; accuracies against parameters or in their order,
+            correlations of features, successes against the size of the task, networks with their
+            weights, or nothing but the table.
         experiment: what it is made by, where it is not the experiment of its own name.
     """
 
     title: str
-    kind: Literal["rates", "sweep", "gates", "surfaces", "counts"]
+    kind: Kind
     experiment: str | None = None
 
 
@@ -73,8 +82,21 @@ EXHIBITS = {
     "noise": Exhibit("table 2 again, targets with 1% noise", "rates"),
     "correlated": Exhibit("table 2 again, correlated inputs", "rates"),
     "single_module": Exhibit("one unit, 2 and 10 inputs, nine ranges", "counts"),
+    "lowe2022.figure4": Exhibit("parity of four logits", "networks"),
+    "lowe2022.parity": Exhibit("parity of up to 32 bits", "successes"),
+    "lowe2022.bach": Exhibit("is it Bach?", "ranking"),
+    "lowe2022.bach_independence": Exhibit(
+        "correlations of paired features", "correlations", experiment="bach"
+    ),
+    "lowe2022.figure5": Exhibit("MLP and CNN on MNIST", "accuracies"),
+    "lowe2022.figure6": Exhibit("residual network on CIFAR", "accuracies"),
+    "lowe2022.table1": Exhibit("transfer from a frozen encoder", "ranking"),
+    "lowe2022.covertype": Exhibit("Covertype, with boosted trees", "accuracies"),
+    "lowe2022.search": Exhibit("hyperparameters, by random search", "table"),
 }
-"""Of Madsen & Johansen 2020, and beyond; named as the experiments and their files are."""
+"""Of Madsen & Johansen 2020 where no paper is named, and beyond; as the experiments are named."""
+
+_DEFAULT_PAPER = "madsen2020"
 
 
 def read_exhibit(name: str, folder: str | os.PathLike[str]) -> pl.DataFrame:
@@ -96,11 +118,37 @@ def read_exhibit(name: str, folder: str | os.PathLike[str]) -> pl.DataFrame:
     """
     if name not in EXHIBITS:
         raise ValueError(f"there is no exhibit {name!r}; choose from {', '.join(EXHIBITS)}")
-    stem = f"{name}_seeds" if EXHIBITS[name].kind == "gates" else name
-    path = Path(folder) / f"{stem}.csv"
+    path = Path(folder) / f"{stem(name)}.csv"
     if not path.is_file():
         raise FileNotFoundError(f"{path} is missing; make it with: {command(name, folder)}")
     return pl.read_csv(path, infer_schema_length=None)
+
+
+def paper(name: str) -> str:
+    """The paper that an exhibit is of.
+
+    Args:
+        name: one of `EXHIBITS`.
+
+    Example:
+        >>> paper("table1"), paper("lowe2022.figure4")
+        ('madsen2020', 'lowe2022')
+    """
+    return name.partition(".")[0] if "." in name else _DEFAULT_PAPER
+
+
+def stem(name: str) -> str:
+    """The name, without its suffix, of the file that an exhibit is drawn from.
+
+    Args:
+        name: one of `EXHIBITS`.
+
+    Example:
+        >>> stem("table1"), stem("figure9"), stem("lowe2022.figure4")
+        ('table1', 'figure9_seeds', 'figure4_networks')
+    """
+    endings = {"gates": "_seeds", "networks": "_networks"}
+    return name.rpartition(".")[2] + endings.get(EXHIBITS[name].kind, "")
 
 
 def command(name: str, folder: str | os.PathLike[str]) -> str:
@@ -114,8 +162,8 @@ def command(name: str, folder: str | os.PathLike[str]) -> str:
         >>> command("table5", "results/madsen2020")
         'torchalu run madsen2020.figure9 --results results/madsen2020'
     """
-    experiment = EXHIBITS[name].experiment or name
-    words = ["torchalu", "run", f"madsen2020.{experiment}", "--results", os.fspath(folder)]
+    experiment = f"{paper(name)}.{EXHIBITS[name].experiment or name.rpartition('.')[2]}"
+    words = ["torchalu", "run", experiment, "--results", os.fspath(folder)]
     return shlex.join(words)
 
 
@@ -127,7 +175,7 @@ def draw_exhibit(name: str, folder: str | os.PathLike[str]) -> dict[str, Figure]
         folder: where the CSV files lie.
 
     Returns:
-        Figures by name: several where several quantities are varied, in turn.
+        Figures by name: several where several quantities are varied, in turn; none of a table.
 
     Raises:
         ValueError: there is no exhibit of this name, or its file lacks a column or has no row.
@@ -135,8 +183,9 @@ def draw_exhibit(name: str, folder: str | os.PathLike[str]) -> dict[str, Figure]
         ImportError: if matplotlib is missing.
 
     Source:
-        Madsen & Johansen 2020. Departures: figure 2 shows the surface by color; tables are drawn
-        as success rates beside the published ones.
+        Madsen & Johansen 2020; Lowe et al. 2022. Departures: figure 2 of the former shows the
+        surface by color; its tables are drawn as success rates beside the published ones. Figure
+        5 of the latter is drawn with test errors on a logarithmic axis.
 
     Example:
         >>> import tempfile
@@ -159,6 +208,18 @@ def draw_exhibit(name: str, folder: str | os.PathLike[str]) -> dict[str, Figure]
             return dict(_counts(name, table))
         case "sweep":
             return dict(_sweeps(name, table))
+        case "accuracies":
+            return {name: draw_accuracies(table, table.columns[0])}
+        case "ranking":
+            return {name: draw_ranking(table, "dataset" if "dataset" in table.columns else None)}
+        case "correlations":
+            return {name: draw_correlations(table)}
+        case "successes":
+            return {name: draw_successes(table, "inputs", "bits")}
+        case "networks":
+            return {name: draw_networks(table)}
+        case "table":
+            return {}
 
 
 def with_published_rates(summary: pl.DataFrame) -> pl.DataFrame:
