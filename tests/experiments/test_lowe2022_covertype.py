@@ -14,6 +14,7 @@ from torchalu.experiments.lowe2022.boosting import BOOSTING, Boosting, boost
 from torchalu.experiments.lowe2022.covertype import covertype
 from torchalu.experiments.lowe2022.data import Samples
 from torchalu.tasks import Patches
+from torchalu.train import Stopped
 
 TREES = Boosting(iterations=20, leaves=7)
 RUNS = replace(module._RUNS, seeds=2, epochs=10, batch_size=32)
@@ -56,6 +57,19 @@ def test_the_random_split_is_the_same_for_all_and_disjoint(patches):
     order = torch.randperm(1500, generator=torch.Generator().manual_seed(2022))
     assert torch.equal(data.train.labels, patches.labels[order[:1050]])
     assert torch.equal(data.test.labels, patches.labels[order[1275:]])
+
+
+def test_a_fit_of_trees_reports_and_can_be_ended():
+    samples = Samples(torch.arange(100.0)[:, None], (torch.arange(100) > 49).long())
+    seen = []
+    boost(samples, replace(TREES, iterations=25), 0, seen.append)
+    assert seen == [0.4, 0.8, 1.0]
+
+    def end(fraction):
+        raise Stopped(fraction)
+
+    with pytest.raises(Stopped):
+        boost(samples, TREES, 0, end)
 
 
 def test_boosted_trees_are_scikit_learns():

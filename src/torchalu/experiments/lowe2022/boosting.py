@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,8 @@ from torch import Tensor, nn
 from torchalu.experiments.lowe2022.data import Samples
 
 BOOSTING = "gradient_boosting"
+
+_STAGE = 10  # iterations from one report to the next
 
 
 @dataclass(frozen=True)
@@ -66,13 +69,16 @@ class BoostedTrees(nn.Module):
         return torch.from_numpy(np.log(np.maximum(chances, np.finfo(np.float64).tiny)))
 
 
-def boost(samples: Samples, numbers: Boosting, seed: int) -> BoostedTrees:
+def boost(
+    samples: Samples, numbers: Boosting, seed: int, report: Callable[[float], None] | None = None
+) -> BoostedTrees:
     """Fit gradient-boosted trees on one core.
 
     Args:
         samples: what to learn, with all classes from 0 on.
         numbers: of the trees.
         seed: of the sample of rows that bins are chosen by.
+        report: takes the fraction that is done; it may raise to end the fit.
 
     Raises:
         ImportError: scikit-learn is missing, with the extra that brings it.
@@ -97,10 +103,16 @@ def boost(samples: Samples, numbers: Boosting, seed: int) -> BoostedTrees:
         ) from error
     options: dict[str, Any] = {
         "learning_rate": numbers.learning_rate,
-        "max_iter": numbers.iterations,
         "max_leaf_nodes": numbers.leaves,
         "early_stopping": False,
+        "warm_start": True,
     }
     model = HistGradientBoostingClassifier(random_state=seed, **options)
+    last = numbers.iterations
     with threadpool_limits(1, user_api="openmp"):
-        return BoostedTrees(model.fit(samples.inputs.numpy(), samples.labels.numpy()))
+        for count in [*range(_STAGE, last, _STAGE), last]:
+            model.set_params(max_iter=count)
+            model.fit(samples.inputs.numpy(), samples.labels.numpy())
+            if report is not None:
+                report(count / last)
+    return BoostedTrees(model)

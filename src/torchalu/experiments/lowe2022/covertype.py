@@ -70,7 +70,7 @@ class CovertypeStudy(ClassificationStudy):
         if not rest:
             return super().run(chunk, scratch, report)
         data, seed = self._splits[split].load(), int(rest)
-        trees = boost(data.train, self.boosting, seed)
+        trees = boost(data.train, self.boosting, seed, report)
         labels = {"split": split, "activation": BOOSTING, "width": 0, "seed": seed}
         numbers = {"parameters": None, **measured(trees, data)}
         outcome = labels | numbers | {"steps": self.boosting.iterations, "status": "finished"}
