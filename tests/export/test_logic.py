@@ -170,6 +170,25 @@ def test_parity_is_found_where_the_model_errs_and_the_errors_are_counted():
     assert "95% interval" in str(certificate)
 
 
+def test_parity_of_few_inputs_is_found_where_their_table_has_no_short_formula():
+    count = 16
+    wrong = torch.randperm(2**count, generator=torch.Generator().manual_seed(0))[:500]
+
+    def model(z):
+        bits = z.long()
+        number = (bits * 2 ** torch.arange(count)).sum(1)
+        return (bits.sum(1) + torch.isin(number, wrong)) % 2
+
+    names = [f"x{i}" for i in range(count)]
+    reading = to_logic(
+        model, names, encoding=(0, 1), threshold=0.5, generator=torch.Generator().manual_seed(1)
+    )
+    assert reading.certificate.method == "parity"
+    assert not reading.certificate.exact
+    assert reading.certificate.share == 1 - 500 / 2**count
+    assert reading.formula() == Xor(*symbols(names))
+
+
 def test_constant_of_many_inputs():
     names = [f"x{i}" for i in range(25)]
     assert to_logic(lambda x: x[:, 0] * 0 + 1, names, rows=100).formula() == true

@@ -78,9 +78,9 @@ def to_logic(
        logic activations each pre-activation must follow one input or its negation.
     2. *Truth table*, with 20 inputs or fewer: all of them; see
        :func:`torchalu.export.short_formula` for the formula.
-    3. *Parity*, with more: the model is asked whether flipping one input flips its output, at 65
-       random places for each input. A parity of any inputs, negated or not, is found in this way
-       even where the model is wrong on some of its inputs.
+    3. *Parity*, with more, or where the table has no short formula: the model is asked whether
+       flipping one input flips its output, at 65 random places for each input. A parity of any
+       inputs, negated or not, is found in this way even where the model is wrong on some of them.
 
     What is found is certified on all inputs where there are 20 or fewer, else on random ones. If
     nothing agrees everywhere, the reading that agrees most often is given, and its certificate
@@ -128,8 +128,7 @@ def to_logic(
     ]
     if len(names) <= MOST_INPUTS:
         ways.append(("truth table", lambda: _table(decider, names)))
-    else:
-        ways.append(("parity", lambda: _parities(decider, names, generator)))
+    ways.append(("parity", lambda: _parities(decider, names, generator)))
     best: LogicReading | None = None
     reasons: list[str] = []
     for method, read in ways:
