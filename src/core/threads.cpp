@@ -1,6 +1,7 @@
 #include "threads.hpp"
 
 #include <condition_variable>
+#include <exception>
 #include <mutex>
 #include <thread>
 
@@ -25,11 +26,12 @@ class Helpers {
     }
     std::unique_lock lock(mutex_);
     for (; count_ < threads - 1; ++count_) std::thread([this] { serve(); }).detach();
-    work_ = &work, next_ = 0, parts_ = unfinished_ = parts, places_ = threads - 1;
+    work_ = &work, next_ = 0, parts_ = unfinished_ = parts, places_ = threads - 1, error_ = nullptr;
     wanted_.notify_all();
     take_parts(lock);
     finished_.wait(lock, [this] { return unfinished_ == 0; });
     places_ = 0;
+    if (error_) std::rethrow_exception(error_);
   }
 
  private:
@@ -46,8 +48,14 @@ class Helpers {
       const int part = next_++;
       const auto &work = *work_;
       lock.unlock();
-      work(part);
+      std::exception_ptr error;
+      try {
+        work(part);
+      } catch (...) {
+        error = std::current_exception();
+      }
       lock.lock();
+      if (!error_) error_ = error;
       if (--unfinished_ == 0) finished_.notify_one();
     }
   }
@@ -55,6 +63,7 @@ class Helpers {
   std::mutex busy_, mutex_;
   std::condition_variable wanted_, finished_;
   const std::function<void(int)> *work_ = nullptr;
+  std::exception_ptr error_;  // the first of a part, for the caller
   int count_ = 0, next_ = 0, parts_ = 0, unfinished_ = 0, places_ = 0;
 };
 
