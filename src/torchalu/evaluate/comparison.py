@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from scipy import stats
 
-from torchalu.evaluate.intervals import Estimate
+from torchalu.evaluate.intervals import Estimate, check_confidence, read_numbers
 
 _COLUMNS = {
     "n": pl.Int64,
@@ -45,9 +45,8 @@ def t_interval(values: Sequence[float] | np.ndarray, confidence: float = 0.95) -
         >>> t_interval([97.0, 98.0, 99.0])
         Estimate(mean=98.0, low=95.51..., high=100.48...)
     """
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence is {confidence}; give a number between 0 and 1")
-    data = _numbers("values", values)
+    check_confidence(confidence)
+    data = read_numbers(values)
     if data.size == 0:
         return Estimate(None, None, None)
     mean = float(data.mean())
@@ -84,7 +83,7 @@ def t_test(
         >>> t_test([97.0, 98.0, 99.0], [94.0, 95.0, 96.0])
         0.0213...
     """
-    one, other = _numbers("first", first), _numbers("second", second)
+    one, other = read_numbers(first, "first"), read_numbers(second, "second")
     if min(one.size, other.size) < 2:
         return None
     if np.ptp(one) == 0 and np.ptp(other) == 0:
@@ -172,7 +171,7 @@ def compare(
         raise ValueError(f"outcomes has no column {missing[0]!r}; it has {outcomes.columns}")
     families: dict[tuple[object, ...], dict[object, np.ndarray]] = {}
     for (*family, group), rows in outcomes.group_by([*within, by], maintain_order=True):
-        families.setdefault(tuple(family), {})[group] = _numbers(value, rows[value].to_numpy())
+        families.setdefault(tuple(family), {})[group] = read_numbers(rows[value].to_numpy(), value)
     if baseline is not None and not any(baseline in groups for groups in families.values()):
         raise ValueError(
             f"baseline is {baseline!r}, which {by} does not hold; it holds "
@@ -219,11 +218,3 @@ def _family(
         numbers = (values.size, mean, sd, low, high, p_best, p_baseline)
         rows.append((group, *numbers, " ".join(marks)))
     return rows
-
-
-def _numbers(name: str, values: Sequence[float] | np.ndarray) -> np.ndarray:
-    """Values as an array, checked."""
-    data = np.asarray(values, dtype=np.float64)
-    if not np.isfinite(data).all():
-        raise ValueError(f"{name} holds {data[~np.isfinite(data)][0]}; give finite numbers")
-    return data

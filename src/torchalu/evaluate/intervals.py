@@ -45,7 +45,7 @@ def wilson(
         >>> wilson(98, 100)
         (0.929..., 0.994...)
     """
-    _check_confidence(confidence)
+    check_confidence(confidence)
     if not 0 <= successes <= trials:
         raise ValueError(f"successes is {successes} of trials = {trials}; give 0 to {trials}")
     if trials == 0:
@@ -82,8 +82,8 @@ def gamma_mean_interval(values: Sequence[float] | np.ndarray, confidence: float 
         >>> gamma_mean_interval([1.2e6, 1.4e6, 1.5e6, 1.9e6])
         Estimate(mean=1500000.0..., low=1223..., high=1866...)
     """
-    _check_confidence(confidence)
-    data = _read(values)
+    check_confidence(confidence)
+    data = read_numbers(values)
     if data.size and data.min() < 0:
         raise ValueError(f"values holds {data.min()}; a gamma law takes numbers from 0 up")
     degenerate = _degenerate(data)
@@ -121,10 +121,10 @@ def beta_mean_interval(
         >>> beta_mean_interval([0.1, 0.2, 0.15, 0.25])
         Estimate(mean=0.17..., low=0.11..., high=0.24...)
     """
-    _check_confidence(confidence)
+    check_confidence(confidence)
     if not (np.isfinite(upper) and upper > 0):
         raise ValueError(f"upper is {upper}; give a positive number")
-    data = np.clip(_read(values), 0, upper)
+    data = np.clip(read_numbers(values), 0, upper)
     degenerate = _degenerate(data)
     if degenerate is not None:
         return degenerate
@@ -152,24 +152,26 @@ def t_upper(values: Sequence[float] | np.ndarray, confidence: float = 0.99) -> f
         >>> t_upper([1.0, 2.0, 3.0])
         6.02...
     """
-    _check_confidence(confidence)
-    data = _read(values)
+    check_confidence(confidence)
+    data = read_numbers(values)
     if data.size < 2:
         raise ValueError(f"values has {data.size} of them; give at least 2")
     error = data.std(ddof=1) / np.sqrt(data.size)
     return float(data.mean() + stats.t.ppf(confidence, data.size - 1) * error)
 
 
-def _read(values: Sequence[float] | np.ndarray) -> np.ndarray:
+def read_numbers(values: Sequence[float] | np.ndarray, name: str = "values") -> np.ndarray:
+    """Values as an array, refused under the argument's name unless all are finite."""
     data = np.asarray(values, np.float64)
     if data.ndim != 1:
-        raise ValueError(f"values has the shape {data.shape}; give a list of numbers")
+        raise ValueError(f"{name} has the shape {data.shape}; give a list of numbers")
     if not np.isfinite(data).all():
-        raise ValueError("values holds NaN or infinity; leave those runs out")
+        raise ValueError(f"{name} holds NaN or infinity; leave those runs out")
     return data
 
 
-def _check_confidence(confidence: float) -> None:
+def check_confidence(confidence: float) -> None:
+    """Refuse a confidence that is not between 0 and 1."""
     if not 0 < confidence < 1:
         raise ValueError(f"confidence is {confidence}; give a number between 0 and 1")
 

@@ -9,6 +9,7 @@ import torch
 from jaxtyping import Float64
 
 from torchalu.tasks import Table
+from torchalu.train import seeded
 
 Predict = Callable[[np.ndarray], np.ndarray]
 """Maps features (rows, columns) to predictions (rows,)."""
@@ -47,8 +48,7 @@ def fit_mlp(table: Table, *, hidden: int = 16, steps: int = 1000, seed: int = 0)
     center_y, scale_y = _standard(table.y)
     inputs = torch.from_numpy((table.X - center) / scale)
     targets = torch.from_numpy((table.y - center_y) / scale_y)
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
+    with seeded(seed):
         model = torch.nn.Sequential(
             torch.nn.Linear(table.X.shape[1], hidden),
             torch.nn.ReLU(),
