@@ -139,6 +139,7 @@ def test_figure_4_draws_the_seed_that_validates_best():
             "test_accuracy": 0.5,
             "validation_accuracy": accuracy,
             "training_loss": loss,
+            "read": accuracy > 0.8,
             "formula": "x1",
             "weights": [float(10 * seed + k) for k in range(size)],
         }
@@ -147,6 +148,7 @@ def test_figure_4_draws_the_seed_that_validates_best():
     ]
     drawn = figure4().summarize(pl.DataFrame(rows))["figure4_networks"]
     assert drawn["seed"].unique().to_list() == [2]
+    assert drawn.select("seeds", "read").unique().rows() == [(3, 2)]
     xnor = drawn.filter(activation="xnor_ail").sort("layer", "to", "from", nulls_last=True)
     weights = xnor.filter(layer=1)["weight"].to_list()  # after 4 x 4 weights and 4 biases
     assert weights == [40.0, 41.0, 44.0, 42.0, 43.0, 45.0]

@@ -91,7 +91,7 @@ def network(label="XNOR AIL", shapes=((4, 4), (2, 2), (1, 1))):
 
 def test_lines_are_as_wide_as_weights_and_colored_by_their_sign():
     (axes,) = draw_networks(pl.DataFrame(network())).axes
-    assert axes.get_title() == "XNOR AIL: 99.9%"
+    assert (axes.get_title(), axes.get_xlabel()) == ("XNOR AIL: 99.9%", "")
     solid = [line for line in axes.lines if line.get_linestyle() == "-"]
     widths = {(line.get_color(), round(line.get_linewidth(), 6)) for line in solid}
     assert len(solid) == 16 + 4 + 1
@@ -99,6 +99,12 @@ def test_lines_are_as_wide_as_weights_and_colored_by_their_sign():
     assert widths == {(positive, 5.0), (negative, 0.5)}
     straight = [line for line in solid if line.get_linewidth() == 5.0]
     assert all(line.get_ydata()[0] == line.get_ydata()[1] for line in straight)
+
+
+def test_a_network_says_for_how_many_seeds_the_formula_was_right():
+    rows = pl.DataFrame(network()).with_columns(seeds=20, read=19)
+    (axes,) = draw_networks(rows).axes
+    assert axes.get_xlabel() == "the formula is right for 19 of 20 seeds"
 
 
 def test_dotted_lines_join_the_pairs_that_the_activation_takes():

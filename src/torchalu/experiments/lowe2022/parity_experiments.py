@@ -45,13 +45,16 @@ class Figure4Study(ClassificationStudy):
         Returns:
             The table `figure4`, and `figure4_networks`: a row a weight or bias (then `from` is
             null) of the seed of each activation with the highest validation accuracy, of equals
-            the one with the lowest training loss; and its formula.
+            the one with the lowest training loss; its formula; and of how many `seeds` the
+            formula is the parity, `read`.
         """
         best = outcomes.sort(
             "validation_accuracy", "training_loss", descending=[True, False]
         ).unique("activation", keep="first", maintain_order=True)
         rows = [row for run in best.sort("activation").iter_rows(named=True) for row in _drawn(run)]
-        return super().summarize(outcomes) | {"figure4_networks": pl.DataFrame(rows)}
+        counts = outcomes.group_by("activation").agg(seeds=pl.len(), read=pl.col("read").sum())
+        networks = pl.DataFrame(rows).join(counts, on="activation", maintain_order="left")
+        return super().summarize(outcomes) | {"figure4_networks": networks}
 
 
 class ParityStudy(ClassificationStudy):
