@@ -100,3 +100,47 @@ def test_wrong_arguments_are_named():
         SequentialMNIST("product", 10, TEN)
     with pytest.raises(ValueError, match="batch_size is 0"):
         SequentialMNIST("sum", 1, TEN).batch(0, 0)
+
+
+def test_counts_of_each_prefix():
+    task = SequentialMNIST("count", 5, TEN, seed=2)
+    images, targets = task.batch(0, 2)
+    assert targets.shape == (2, 5, 10)
+    for row, wanted in zip(images, targets, strict=True):
+        shown = [TEN.labels[position(image)].item() for image in row]
+        for k in range(5):
+            assert wanted[k].tolist() == [shown[: k + 1].count(digit) for digit in range(10)]
+
+
+@pytest.mark.parametrize("operation", ["sum", "product", "count"])
+def test_the_final_target_is_that_of_the_whole_sequence(operation):
+    batch = SequentialMNIST(operation, 4, TEN, seed=2).batch(0, 2)
+    labels = torch.tensor(
+        [[TEN.labels[position(image)].item() for image in row] for row in batch.images]
+    )
+    wanted = {
+        "sum": labels.sum(1, keepdim=True),
+        "product": labels.prod(1, keepdim=True),
+        "count": torch.stack([row.bincount(minlength=10) for row in labels]),
+    }
+    assert torch.equal(batch.final, wanted[operation].float())
+
+
+def shown_in(task, epoch, steps):
+    """The sequences of an epoch, as positions."""
+    batches = [task.batch(epoch * steps + k, 2).images for k in range(steps)]
+    return [tuple(position(image) for image in row) for row in itertools.chain(*batches)]
+
+
+def test_recut_gives_each_epoch_its_own_sequences():
+    task = SequentialMNIST("sum", 3, TEN, seed=1, recut=True)
+    epochs = [shown_in(task, epoch, task.epoch_steps(2)) for epoch in range(20)]
+    for sequences in epochs:
+        assert len(sequences) == len(task) == 3
+        assert len(set(itertools.chain(*sequences))) == 9
+    assert len(set(itertools.chain(*epochs))) > 55  # of 60; a fixed cut has 3
+    again = SequentialMNIST("sum", 3, TEN, seed=1, recut=True)
+    assert shown_in(again, 7, 2) == epochs[7]
+    fixed = SequentialMNIST("sum", 3, TEN, seed=1)
+    assert again.sequences.equal(fixed.sequences)
+    assert again.targets().equal(fixed.targets())

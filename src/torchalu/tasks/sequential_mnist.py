@@ -1,4 +1,4 @@
-"""Sequences of handwritten digits, and the sum or the product of each prefix."""
+"""Sequences of handwritten digits, and the sum, product or counts of each prefix."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from torchalu.tasks.mnist import Digits, normalize
 if TYPE_CHECKING:
     from torch import Tensor
 
-SequenceOperation = Literal["sum", "product"]
+SequenceOperation = Literal["sum", "product", "count"]
 
 
 class SequenceBatch(NamedTuple):
@@ -21,27 +21,41 @@ class SequenceBatch(NamedTuple):
 
     Attributes:
         images: normalized gray values.
-        targets: the sum or product of the digits up to each one.
+        targets: the sum or product of the digits up to each one, or how many of each of the ten
+            there were.
     """
 
     images: Float[Tensor, "batch length 1 28 28"]
-    targets: Float[Tensor, "batch length 1"]
+    targets: Float[Tensor, "batch length out"]
+
+    @property
+    def final(self) -> Float[Tensor, "batch out"]:
+        """The targets of whole sequences, for models that answer at the end alone."""
+        return self.targets[:, -1]
 
 
 class SequentialMNIST:
-    r"""Digits one after the other; the target after each is the sum or product so far.
+    r"""Digits one after the other; the target after each is the sum, product or counts so far.
 
     .. math:: t_k = t_{k - 1} \circ z_k, \qquad z_k \text{ the digit on image } k
 
     The digits are put in an order that follows from the seed and cut into sequences; a digit
     belongs to one sequence at most, and those left over at the end to none. An epoch goes once
     through the sequences, in an order that follows from the seed and the number of the epoch.
+    With `recut`, each epoch cuts the digits anew, so that no two epochs show the same sequences.
 
     Args:
-        operation: "sum" of the digits 0 to 9, or "product" of the digits 1 to 9.
+        operation: "sum" of the digits 0 to 9, "product" of the digits 1 to 9, or "count", a target
+            of ten numbers: how many zeros, ones, ... nines.
         length: digits in a sequence.
         digits: what `load_mnist` gives.
         seed: settles the sequences and their order.
+        recut: whether each epoch has other sequences; `sequences`, `batches` and `targets` are
+            those of the first cut in any case.
+
+    Shape:
+        - images: (batch, length, 1, 28, 28); targets: (batch, length, 1), or (batch, length, 10)
+          for counts.
 
     Raises:
         ValueError: an unknown operation; a length that is not positive, or greater than the number
@@ -49,7 +63,9 @@ class SequentialMNIST:
 
     Source:
         Madsen & Johansen 2020, section 4.2, appendices D.1 and D.2; the cut into fixed sequences
-        as in the authors' program.
+        as in the authors' program. Counting, and the targets at the end: Trask et al. 2018,
+        section 4.2, which asks for randomly chosen series; `recut` gives those. Departure: within
+        an epoch no digit is drawn twice.
 
     Example:
         >>> import torch
@@ -59,10 +75,18 @@ class SequentialMNIST:
         (2, 1)
         >>> task.batch(0, batch_size=2).images.shape
         torch.Size([2, 2, 1, 28, 28])
+        >>> SequentialMNIST("count", 6, digits).batch(0).final
+        tensor([[1., 1., 1., 1., 1., 1., 0., 0., 0., 0.]])
     """
 
     def __init__(
-        self, operation: SequenceOperation, length: int, digits: Digits, seed: int = 0
+        self,
+        operation: SequenceOperation,
+        length: int,
+        digits: Digits,
+        seed: int = 0,
+        *,
+        recut: bool = False,
     ) -> None:
         if operation not in get_args(SequenceOperation):
             allowed = ", ".join(get_args(SequenceOperation))
@@ -78,12 +102,10 @@ class SequentialMNIST:
         self.length = length
         self.digits = digits
         self.seed = seed
-        order = _permutation(len(usable), seed, 0, usable)
-        rows = len(usable) // length
-        self.sequences: Int64[Tensor, "rows length"] = usable[order][: rows * length].reshape(
-            rows, length
-        )
-        self._epoch = -1, order
+        self.recut = recut
+        self._usable = usable
+        self.sequences: Int64[Tensor, "rows length"] = self._cut(0)
+        self._epoch = -1, self.sequences
 
     def __len__(self) -> int:
         return len(self.sequences)
@@ -113,9 +135,8 @@ class SequentialMNIST:
         """
         epoch, number = divmod(step, self.epoch_steps(batch_size))
         if self._epoch[0] != epoch:
-            self._epoch = epoch, _permutation(len(self), self.seed, 1 + epoch, self.sequences)
-        rows = self._epoch[1][number * batch_size : (number + 1) * batch_size]
-        return self._make(self.sequences[rows])
+            self._epoch = epoch, self._arrange(epoch)
+        return self._make(self._epoch[1][number * batch_size : (number + 1) * batch_size])
 
     def batches(self, batch_size: int = 64) -> Iterator[SequenceBatch]:
         """All sequences once, in a fixed order.
@@ -126,18 +147,35 @@ class SequentialMNIST:
         for rows in self.sequences.split(batch_size):
             yield self._make(rows)
 
-    def targets(self) -> Float[Tensor, "rows length 1"]:
+    def targets(self) -> Float[Tensor, "rows length out"]:
         """The targets of all sequences, in the order of `sequences`, in float64."""
         return self._prefixes(self.sequences)
+
+    def _cut(self, stream: int) -> Int64[Tensor, "rows length"]:
+        """All usable digits, in an order of their own for each stream, as sequences."""
+        order = _permutation(len(self._usable), self.seed, stream, self._usable)
+        rows = len(order) // self.length
+        return self._usable[order][: rows * self.length].reshape(rows, self.length)
+
+    def _arrange(self, epoch: int) -> Int64[Tensor, "rows length"]:
+        """The sequences of an epoch in their order."""
+        if self.recut:
+            return self._cut(1 + epoch)
+        return self.sequences[_permutation(len(self), self.seed, 1 + epoch, self.sequences)]
 
     def _make(self, sequences: Int64[Tensor, "batch length"]) -> SequenceBatch:
         """Images and targets of some sequences."""
         images = normalize(self.digits.images[sequences]).unsqueeze(2)
         return SequenceBatch(images, self._prefixes(sequences).float())
 
-    def _prefixes(self, sequences: Int64[Tensor, "batch length"]) -> Float[Tensor, "..."]:
-        """Sums or products of all prefixes; float64 holds what 64-bit integers do not."""
-        values = self.digits.labels[sequences].double()
+    def _prefixes(
+        self, sequences: Int64[Tensor, "batch length"]
+    ) -> Float[Tensor, "batch length out"]:
+        """Targets of all prefixes; float64 holds what 64-bit integers do not."""
+        labels = self.digits.labels[sequences]
+        if self.operation == "count":
+            return labels.unsqueeze(-1).eq(labels.new_tensor(range(10))).double().cumsum(1)
+        values = labels.double()
         prefixes = values.cumsum(1) if self.operation == "sum" else values.cumprod(1)
         return prefixes.unsqueeze(-1)
 

@@ -153,19 +153,30 @@ class SimpleFunction:
         """The definition: the operation on the sums over the two subsets."""
         a = x[:, np.asarray(first)].sum(1, keepdim=True)
         b = x[:, np.asarray(second)].sum(1, keepdim=True)
-        match self.operation:
-            case "add":
-                return a + b
-            case "sub":
-                return a - b
-            case "mul":
-                return a * b
-            case "div":
-                return a / b
-            case "square":
-                return a * a
-            case "root":
-                return a.sqrt()
+        return apply_operation(self.operation, a, b)
+
+
+def apply_operation(operation: Operation, a: Tensor, b: Tensor) -> Tensor:
+    """What an operation makes of two numbers, element by element.
+
+    Args:
+        operation: "add", "sub", "mul" or "div"; "square" and "root" use `a` alone.
+        a: the first numbers.
+        b: the second numbers.
+    """
+    match operation:
+        case "add":
+            return a + b
+        case "sub":
+            return a - b
+        case "mul":
+            return a * b
+        case "div":
+            return a / b
+        case "square":
+            return a * a
+        case "root":
+            return a.sqrt()
 
 
 def intervals(sampling_range: SamplingRange) -> tuple[Interval, ...]:

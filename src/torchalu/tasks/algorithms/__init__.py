@@ -1,0 +1,18 @@
+"""Algorithms to be learned from strings: each the truth, samplers and adversarial inputs."""
+
+from torchalu.tasks.algorithms.catalog import algorithm, algorithm_names
+from torchalu.tasks.algorithms.encoding import SymbolBatch, decode, encode
+from torchalu.tasks.algorithms.task import AlgorithmicTask, CarryTask
+from torchalu.tasks.algorithms.task_file import StringFileTask, read_task_file
+
+__all__ = [
+    "AlgorithmicTask",
+    "CarryTask",
+    "StringFileTask",
+    "SymbolBatch",
+    "algorithm",
+    "algorithm_names",
+    "decode",
+    "encode",
+    "read_task_file",
+]

@@ -1,0 +1,101 @@
+"""Laws by which digits are drawn so that carries, borrows and comparisons go far."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Bool, Int, UInt8
+
+Operands = UInt8[np.ndarray, "count operands length"]
+
+
+class Runs(NamedTuple):
+    """A run of places in each row.
+
+    Attributes:
+        inside: which places belong to it.
+        first: the first of them.
+    """
+
+    inside: Bool[np.ndarray, "count length"]
+    first: Bool[np.ndarray, "count length"]
+
+
+def long_runs(
+    count: int,
+    length: int,
+    rng: np.random.Generator,
+    latest: Int[np.ndarray, " count"] | None = None,
+) -> Runs:
+    """Runs over at least half of the places, of a random size in a random place.
+
+    Args:
+        count: number of rows.
+        length: number of places.
+        rng: where the random numbers come from.
+        latest: the last place at which the run of each row may begin.
+    """
+    sizes = rng.integers((length + 1) // 2, length + 1, size=count)
+    starts = rng.integers(length - sizes + 1)
+    if latest is not None:
+        starts = np.minimum(starts, latest)
+    places = np.arange(length)
+    inside = (places >= starts[:, None]) & (places < (starts + sizes)[:, None])
+    return Runs(inside, places == starts[:, None])
+
+
+def carry_in_sum(digits: Operands, runs: Runs, base: int, rng: np.random.Generator) -> Operands:
+    """Operands whose sum carries along each run: a carry at its first place, then base - 1."""
+    first, second = digits[:, 0].copy(), digits[:, 1].copy()
+    second[runs.inside] = base - 1 - first[runs.inside]
+    larger = rng.integers(1, base, size=len(digits))
+    first[runs.first] = larger
+    second[runs.first] = base - larger + rng.integers(larger)
+    others = np.where(runs.inside[:, None], 0, digits[:, 2:])
+    made = np.concatenate([np.stack((first, second), 1), others], 1)
+    order = rng.random(made.shape[:2]).argsort(1)
+    return np.take_along_axis(made, order[:, :, None], 1).astype(np.uint8)
+
+
+def carry_in_sum_law(digits: Operands, base: int, rng: np.random.Generator) -> Operands:
+    """Operands whose sum carries over at least half of the places."""
+    runs = long_runs(len(digits), digits.shape[2], rng)
+    return carry_in_sum(digits, runs, base, rng)
+
+
+def carry_from_one_law(digits: Operands, base: int, rng: np.random.Generator) -> Operands:
+    """Numbers to which adding 1 carries over at least half of the places."""
+    length = digits.shape[2]
+    sizes = rng.integers((length + 1) // 2, length + 1, size=(len(digits), 1, 1))
+    return np.where(np.arange(length) < sizes, base - 1, digits).astype(np.uint8)
+
+
+def borrow_law(digits: Operands, base: int, rng: np.random.Generator) -> Operands:
+    """Operands whose difference borrows over at least half of the places."""
+    runs = long_runs(len(digits), digits.shape[2], rng)
+    first, second = digits[:, 0].copy(), digits[:, 1].copy()
+    second[runs.inside] = first[runs.inside]
+    larger = rng.integers(1, base, size=len(digits))
+    second[runs.first] = larger
+    first[runs.first] = rng.integers(larger)
+    return np.stack((first, second), 1)
+
+
+def agreeing_law(digits: Operands, base: int, rng: np.random.Generator) -> Operands:  # noqa: ARG001
+    """Operands that agree in at least half of the places, from the most significant on."""
+    length = digits.shape[2]
+    sizes = rng.integers((length + 1) // 2, length + 1, size=(len(digits), 1))
+    second = np.where(np.arange(length) >= length - sizes, digits[:, 0], digits[:, 1])
+    return np.stack((digits[:, 0], second), 1)
+
+
+def carry_in_product_law(digits: Operands, base: int, rng: np.random.Generator) -> Operands:
+    """Operands each of which is uniform, or long runs of 0 and base - 1, or nearly all 0."""
+    length = digits.shape[2]
+    switches = rng.random(digits.shape) < 3 / length
+    start = rng.integers(2, size=(*digits.shape[:2], 1))
+    runs = (base - 1) * ((switches.cumsum(2) + start) % 2)
+    sparse = np.where(rng.random(digits.shape) < 2 / length, digits, 0)
+    law = rng.integers(3, size=(*digits.shape[:2], 1))
+    return np.choose(law, (digits, runs, sparse)).astype(np.uint8)
