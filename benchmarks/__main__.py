@@ -1,6 +1,6 @@
 """Run every benchmark: print the table, write benchmarks/latest.json.
 
-python -m benchmarks [NAME ...]      names: trainer, sweep, nmu_operator, needle, logic
+python -m benchmarks [NAME ...]      names: trainer, sweep, nmu_operator, needle, logic, neural_gpu
 """
 
 import importlib
@@ -17,7 +17,7 @@ from benchmarks.row import Row
 from torchalu.engine import instruction_set
 from torchalu.train import cores, processor
 
-NAMES = ("trainer", "sweep", "nmu_operator", "needle", "logic")
+NAMES = ("trainer", "sweep", "nmu_operator", "needle", "logic", "neural_gpu")
 
 
 def machine() -> dict[str, str | int]:

@@ -268,7 +268,7 @@ def test_cite_an_unknown_unit(capsys):
 
 
 def test_references_are_balanced():
-    assert len(entries()) == 8
+    assert len(entries()) == 12
     for key, entry in entries().items():
         assert entry.count("{") == entry.count("}"), key
         for field in ("title", "author", "year", "eprint"):

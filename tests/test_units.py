@@ -33,7 +33,7 @@ def test_parameters_have_their_names_in_order(case: Case):
     assert tuple(name for name, _ in unit.named_parameters()) == case.parameters
     assert tuple(unit.state_dict()) == case.parameters
     for name, parameter in unit.named_parameters():
-        assert parameter.shape == ((4,) if name == "gate" else (3, 4))
+        assert parameter.shape == {"gate": (4,), "gate_hat": (3,)}.get(name, (3, 4))
 
 
 @pytest.mark.parametrize("shape", [(4,), (5, 4), (2, 3, 4), (0, 4)])
@@ -100,9 +100,8 @@ def test_gradients_equal_numeric_ones(case: Case):
 
 def weights(unit):
     """All effective weights, without their graph."""
-    found = [unit.effective_weight()]
-    if isinstance(unit, nn.NALU | nn.GatedNAUNMU):
-        found.append(unit.effective_mul_weight())
+    names = ("effective_weight", "effective_mul_weight", "effective_reciprocal_weight")
+    found = [getattr(unit, name)() for name in names if hasattr(unit, name)]
     return [weight.detach().clone() for weight in found]
 
 
@@ -125,6 +124,8 @@ def test_snap_is_exact_and_idempotent(case: Case, dtype):
             assert set(weight.unique().tolist()) <= set(case.discrete)
     if "gate" in snapped:
         assert set(snapped["gate"].tolist()) <= {0.0, 1.0}
+    if isinstance(unit, nn.INALU):
+        assert set(unit.effective_gate().tolist()) <= {0.0, 1.0}
     if "gate_weight" in snapped:
         assert snapped["gate_weight"].equal(start["gate_weight"])
     unit.snap_()

@@ -18,10 +18,10 @@ class Case:
     options: dict[str, Any] = field(default_factory=dict)
 
     def make(self, in_features: int = 4, out_features: int = 3, **arguments: Any) -> nn.Unit:
-        """The unit, with a fixed start unless a generator or another device is given."""
+        """The unit without noise, with a fixed start unless told otherwise."""
         if "device" not in arguments:
             arguments.setdefault("generator", torch.Generator().manual_seed(0))
-        return self.unit(in_features, out_features, **self.options, **arguments)
+        return self.unit(in_features, out_features, **self.options, **arguments).eval()
 
     def __str__(self) -> str:
         return "-".join([self.unit.__name__, *(f"{k}={v}" for k, v in self.options.items())])
@@ -40,6 +40,10 @@ UNITS = (
     Case(nn.NALU, (*HATS, "gate_weight"), SIGNED),
     Case(nn.NALU, (*HATS, "mul_w_hat", "mul_m_hat", "gate_weight"), SIGNED, {"separate": True}),
     Case(nn.GatedNAUNMU, ("nau_weight", "nmu_weight", "gate_weight"), SIGNED),
+    Case(nn.INALU, (*HATS, "mul_w_hat", "mul_m_hat", "gate_hat"), SIGNED),
     Case(nn.RealNPU, ("weight", "gate"), None),
+    Case(nn.RealNPU, ("weight", "gate"), SIGNED, {"modified": True}),
     Case(nn.NPU, ("weight", "imag_weight", "gate"), None),
+    Case(nn.NMRU, ("weight", "reciprocal_weight"), POSITIVE),
+    Case(nn.SNMU, ("weight",), POSITIVE),
 )

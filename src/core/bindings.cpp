@@ -14,6 +14,7 @@
 
 #include "dispatch.hpp"
 #include "logic.hpp"
+#include "recurrence.hpp"
 #include "trainer.hpp"
 
 namespace nb = nanobind;
@@ -201,6 +202,60 @@ void backward_logic(const Array &grad_output, const std::optional<Array> &input,
   logic_backward(op, threads);
 }
 
+// whether the cell is diagonal, and whether its gates are cut off
+using CellTuple = std::tuple<bool, bool>;
+// the dropout's probabilities and seed
+using DropoutTuple = std::tuple<std::optional<Doubles>, std::uint64_t>;
+
+RecurrenceOperands to_recurrence(const Array &state, const Longs &lengths, const Longs &steps, const Array &candidate,
+                                 const CellTuple &cell, const DropoutTuple &dropout) {
+  RecurrenceOperands op{};
+  const auto size = [](const Array &a, int k) { return int(a.shape(k)); };
+  op.shape = {std::get<0>(cell),  std::get<1>(cell),  size(state, 2),     size(state, 3), size(candidate, 0),
+              size(candidate, 1), size(candidate, 4), size(candidate, 5)};
+  op.is_double = is_double(state);
+  op.batch = std::int64_t(state.shape(0)), op.length = std::int64_t(state.shape(1));
+  op.lengths = lengths.data(), op.steps = steps.data();
+  const auto &[keep, seed] = dropout;
+  op.keep = keep ? keep->data() : nullptr, op.key = recurrence_key(seed);
+  op.candidate_weight = candidate.data();
+  return op;
+}
+
+std::int64_t recurrence_kept_size(const Array &state, const Longs &lengths, const Longs &steps, const Array &candidate,
+                                  bool diagonal) {
+  return recurrence_kept(to_recurrence(state, lengths, steps, candidate, {diagonal, true}, {std::nullopt, 0}));
+}
+
+using FourArrays = std::tuple<Array, Array, Array, Array>;
+using FiveArrays = std::tuple<Array, Array, Array, Array, Array>;
+
+void forward_recurrence(const Array &state, const Longs &lengths, const Longs &steps, const FourArrays &parameters,
+                        const CellTuple &cell, const DropoutTuple &dropout, const Array &output,
+                        const Doubles &saturation, const std::optional<Array> &kept, int threads) {
+  const auto &[gate_weight, gate_bias, candidate_weight, candidate_bias] = parameters;
+  RecurrenceOperands op = to_recurrence(state, lengths, steps, candidate_weight, cell, dropout);
+  op.state = state.data(), op.gate_weight = gate_weight.data(), op.gate_bias = gate_bias.data();
+  op.candidate_bias = candidate_bias.data(), op.output = output.data(), op.saturation = saturation.data();
+  op.kept = kept ? kept->data() : nullptr;
+  const nb::gil_scoped_release release;
+  recurrence_forward(op, threads);
+}
+
+void backward_recurrence(const Array &grad_output, const Doubles &grad_saturation, const Array &kept,
+                         const Longs &lengths, const Longs &steps, const std::tuple<Array, Array> &weights,
+                         const CellTuple &cell, const DropoutTuple &dropout, const FiveArrays &grads, int threads) {
+  const auto &[gate_weight, candidate_weight] = weights;
+  RecurrenceOperands op = to_recurrence(grad_output, lengths, steps, candidate_weight, cell, dropout);
+  op.grad_output = grad_output.data(), op.grad_saturation = grad_saturation.data(), op.kept = kept.data();
+  op.gate_weight = gate_weight.data();
+  op.grad_state = std::get<0>(grads).data(), op.grad_gate_weight = std::get<1>(grads).data();
+  op.grad_gate_bias = std::get<2>(grads).data(), op.grad_candidate_weight = std::get<3>(grads).data();
+  op.grad_candidate_bias = std::get<4>(grads).data();
+  const nb::gil_scoped_release release;
+  recurrence_backward(op, threads);
+}
+
 void apply(const std::string &name, const Array &input, const Array &output) {
   static const char *const names[] = {"exp", "log", "tanh", "sigmoid", "sin", "cos"};
   for (int k = 0; k < 6; ++k)
@@ -229,6 +284,14 @@ NB_MODULE(_core, m) {
         nb::arg("members"), nb::arg("threads"));
   m.def("logic_backward", &backward_logic, nb::arg("grad_output"), nb::arg("input").none(), nb::arg("slopes").none(),
         nb::arg("grad_input"), nb::arg("members"), nb::arg("threads"));
+  m.def("recurrence_kept", &recurrence_kept_size, nb::arg("state"), nb::arg("lengths"), nb::arg("steps"),
+        nb::arg("candidate_weight"), nb::arg("diagonal"));
+  m.def("recurrence_forward", &forward_recurrence, nb::arg("state"), nb::arg("lengths"), nb::arg("steps"),
+        nb::arg("parameters"), nb::arg("cell"), nb::arg("dropout"), nb::arg("output"), nb::arg("saturation"),
+        nb::arg("kept").none(), nb::arg("threads"));
+  m.def("recurrence_backward", &backward_recurrence, nb::arg("grad_output"), nb::arg("grad_saturation"),
+        nb::arg("kept"), nb::arg("lengths"), nb::arg("steps"), nb::arg("weights"), nb::arg("cell"),
+        nb::arg("dropout"), nb::arg("grads"), nb::arg("threads"));
   m.def("elementary", &apply, nb::arg("function"), nb::arg("input"), nb::arg("output"));
   m.def("sample", [](std::uint64_t seed, std::uint64_t replica, std::uint64_t stream, std::uint64_t step,
                      const RangeTuple &range, const Array &output, double common) {

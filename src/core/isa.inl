@@ -3,6 +3,7 @@
 // here: the linker would be free to keep the copy built for the newest processor.
 #include "logic_pass.hpp"
 #include "operators.hpp"
+#include "recurrence_pass.hpp"
 #include "team_loop.hpp"
 
 namespace torchalu::TORCHALU_ISA {
@@ -58,11 +59,30 @@ void normal_any(std::uint64_t seed, std::uint64_t replica, std::uint64_t stream,
   else draw(static_cast<float *>(output));
 }
 
+RecurrenceSizes recurrence_sizes_any(const RecurrenceOperands &op, const RecurrenceGroup &group) {
+  return op.is_double ? recurrence_sizes<double>(op, group) : recurrence_sizes<float>(op, group);
+}
+void recurrence_pack_any(const RecurrenceOperands &op, void *packed) {
+  if (op.is_double) pack_recurrence<double>(op, packed);
+  else pack_recurrence<float>(op, packed);
+}
+void recurrence_run_any(const RecurrenceOperands &op, const RecurrenceGroup &group, const RecurrencePart &part,
+                        const RecurrenceMemory &memory) {
+  [[maybe_unused]] const FlushDenormals flush;
+  if (op.is_double) RecurrencePass<double>(op, group, part, memory).run();
+  else RecurrencePass<float>(op, group, part, memory).run();
+}
+void recurrence_unpack_any(const RecurrenceOperands &op, void *const *gradients, int count) {
+  if (op.is_double) unpack_recurrence<double>(op, gradients, count);
+  else unpack_recurrence<float>(op, gradients, count);
+}
+
 }  // namespace
 
 extern const Engine engine;
-const Engine engine = {TORCHALU_ISA_NAME, workspace_bytes,     train_replica,     nmu_workspace_any,
-                       nmu_forward_any,   nmu_backward_any,    elementary_any,    sample_any,
-                       normal_any,        logic_workspace_any, logic_forward_any, logic_backward_any};
+const Engine engine = {TORCHALU_ISA_NAME,    workspace_bytes,     train_replica,       nmu_workspace_any,
+                       nmu_forward_any,      nmu_backward_any,    elementary_any,      sample_any,
+                       normal_any,           logic_workspace_any, logic_forward_any,   logic_backward_any,
+                       recurrence_sizes_any, recurrence_pack_any, recurrence_run_any,  recurrence_unpack_any};
 
 }  // namespace torchalu::TORCHALU_ISA

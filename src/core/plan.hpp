@@ -125,6 +125,11 @@ struct NMUOperands {
 enum class Elementary : int { kExp, kLog, kTanh, kSigmoid, kSin, kCos };
 
 struct LogicOperands;  // in logic.hpp
+struct RecurrenceOperands;  // in recurrence.hpp
+struct RecurrenceGroup;
+struct RecurrencePart;
+struct RecurrenceMemory;
+struct RecurrenceSizes;
 
 // The functions that each instruction set provides. `scratch` holds one row vector.
 struct Engine {
@@ -146,6 +151,13 @@ struct Engine {
   std::size_t (*logic_workspace_bytes)(const LogicOperands &operands);
   void (*logic_forward)(const LogicOperands &operands, std::int64_t begin, std::int64_t end, void *workspace);
   void (*logic_backward)(const LogicOperands &operands, std::int64_t begin, std::int64_t end, void *workspace);
+  // The backward pass has `grad_state`. Memory starts as zeros; unpacking adds up the gradients of
+  // all parts in their order.
+  RecurrenceSizes (*recurrence_sizes)(const RecurrenceOperands &operands, const RecurrenceGroup &group);
+  void (*recurrence_pack)(const RecurrenceOperands &operands, void *packed);
+  void (*recurrence_run)(const RecurrenceOperands &operands, const RecurrenceGroup &group, const RecurrencePart &part,
+                         const RecurrenceMemory &memory);
+  void (*recurrence_unpack)(const RecurrenceOperands &operands, void *const *gradients, int count);
 };
 
 }  // namespace torchalu

@@ -32,6 +32,33 @@ def logic_backward(
     members: tuple[list[int], list[float], list[float], bool],
     threads: int,
 ) -> None: ...
+def recurrence_kept(
+    state: Tensor, lengths: Tensor, steps: Tensor, candidate_weight: Tensor, diagonal: bool
+) -> int: ...
+def recurrence_forward(
+    state: Tensor,
+    lengths: Tensor,
+    steps: Tensor,
+    parameters: tuple[Tensor, ...],
+    cell: tuple[bool, bool],
+    dropout: tuple[Tensor | None, int],
+    output: Tensor,
+    saturation: Tensor,
+    kept: Tensor | None,
+    threads: int,
+) -> None: ...
+def recurrence_backward(
+    grad_output: Tensor,
+    grad_saturation: Tensor,
+    kept: Tensor,
+    lengths: Tensor,
+    steps: Tensor,
+    weights: tuple[Tensor, ...],
+    cell: tuple[bool, bool],
+    dropout: tuple[Tensor | None, int],
+    grads: tuple[Tensor, ...],
+    threads: int,
+) -> None: ...
 def elementary(function: str, input: Tensor, output: Tensor) -> None: ...
 def sample(
     seed: int,

@@ -7,11 +7,14 @@ from torch import nn
 from torchalu.engine import instruction_set, instruction_sets, sample_batch, train
 from torchalu.engine import select_instruction_set as select
 from torchalu.nn import (
+    INALU,
     NAC,
     NALU,
     NAU,
+    NMRU,
     NMU,
     NPU,
+    SNMU,
     GatedNAUNMU,
     NACMul,
     RealNPU,
@@ -35,6 +38,7 @@ STACKS = {
     "gated": lambda: [GatedNAUNMU(10, 3), GatedNAUNMU(3, 1)],
     "real_npu": lambda: [NAU(10, 3), RealNPU(3, 1)],
     "real_npu_first": lambda: [RealNPU(10, 3), NAU(3, 1)],
+    "real_npu_modified": lambda: [RealNPU(10, 3, modified=True), NAU(3, 1)],
     "npu": lambda: [NAU(10, 3), NPU(3, 1)],
     "npu_first": lambda: [NPU(10, 3), NAU(3, 1)],
     "linear": lambda: [nn.Linear(10, 4), nn.Linear(4, 1, bias=False)],
@@ -105,6 +109,14 @@ def test_equals_pytorch_in_float64(name, sampled_from, dtype, tolerance):
     actual = native(STACKS[name](), task, initial, 50, dtype).parameters
     for key, value in expected.items():
         torch.testing.assert_close(actual[key][0].double(), value, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("unit", [INALU, NMRU, SNMU])
+def test_units_that_only_pytorch_trains_are_named(unit):
+    """An SNMU is an NMU to Python, but not to the native trainer, which has no noise."""
+    message = rf"stack\[1\] is a {unit.__name__}; the native trainer knows .*NMU.*PyTorch training"
+    with pytest.raises(TypeError, match=message):
+        train([NAU(10, 3), unit(3, 1)], SimpleFunction("mul", in_features=10), steps=1, replicas=1)
 
 
 @pytest.fixture(params=instruction_sets())

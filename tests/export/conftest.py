@@ -9,7 +9,19 @@ import torch
 from torch import nn
 
 from torchalu.export import snap
-from torchalu.nn import NAC, NALU, NAU, NMU, NPU, GatedNAUNMU, NACMul, RealNPU
+from torchalu.nn import (
+    INALU,
+    NAC,
+    NALU,
+    NAU,
+    NMRU,
+    NMU,
+    NPU,
+    SNMU,
+    GatedNAUNMU,
+    NACMul,
+    RealNPU,
+)
 
 
 def _spread(module, generator):
@@ -20,7 +32,12 @@ def _spread(module, generator):
     return module
 
 
-EXACT = {"nau": NAU, "nmu": NMU, "nac": NAC}
+EXACT = {
+    "nau": NAU,
+    "nmu": NMU,
+    "snmu": lambda i, o, dtype: SNMU(i, o, dtype=dtype).eval(),
+    "nac": NAC,
+}
 """Snapped, they are exact on dyadic numbers."""
 
 SMOOTH = {
@@ -38,7 +55,10 @@ DIVIDING = {
     "nac_mul": NACMul,
     "nalu": NALU,
     "nalu_separate": lambda i, o, dtype: NALU(i, o, separate=True, dtype=dtype),
+    "inalu": INALU,
+    "nmru": NMRU,
     "real_npu": RealNPU,
+    "real_npu_modified": lambda i, o, dtype: RealNPU(i, o, modified=True, dtype=dtype),
     "npu": NPU,
 }
 """They have poles and jumps, where rounding errors of a layer before would decide."""

@@ -9,7 +9,19 @@ from hypothesis import strategies as st
 from torch import nn
 
 from torchalu.export import SnapEntry, SnapReport, snap
-from torchalu.nn import NAC, NALU, NAU, NMU, NPU, GatedNAUNMU, NACMul, RealNPU
+from torchalu.nn import (
+    INALU,
+    NAC,
+    NALU,
+    NAU,
+    NMRU,
+    NMU,
+    NPU,
+    SNMU,
+    GatedNAUNMU,
+    NACMul,
+    RealNPU,
+)
 
 UNITS = [
     (NAU, {}, {"weight": {-1, 0, 1}}),
@@ -25,6 +37,18 @@ UNITS = [
         {"effective_weight": {-1, 0, 1}, "effective_mul_weight": {-1, 0, 1}},
     ),
     (GatedNAUNMU, {}, {"nau_weight": {-1, 0, 1}, "nmu_weight": {0, 1}}),
+    (
+        INALU,
+        {},
+        {
+            "effective_weight": {-1, 0, 1},
+            "effective_mul_weight": {-1, 0, 1},
+            "effective_gate": {0, 1},
+        },
+    ),
+    (NMRU, {}, {"weight": {0, 1}, "reciprocal_weight": {0, 1}}),
+    (SNMU, {}, {"weight": {0, 1}}),
+    (RealNPU, {"modified": True}, {"weight": {-1, 0, 1}, "gate": {0, 1}}),
     (RealNPU, {}, {"weight": {i / 2 for i in range(-20, 21)}, "gate": {0, 1}}),
     (
         NPU,

@@ -10,7 +10,19 @@ from hypothesis import strategies as st
 from torch import nn
 
 from torchalu.export import evaluate, snap, to_sympy, unit_expressions
-from torchalu.nn import NAC, NALU, NAU, NMU, NPU, GatedNAUNMU, NACMul, RealNPU
+from torchalu.nn import (
+    INALU,
+    NAC,
+    NALU,
+    NAU,
+    NMRU,
+    NMU,
+    NPU,
+    SNMU,
+    GatedNAUNMU,
+    NACMul,
+    RealNPU,
+)
 
 NAMES = ["a", "b", "c"]
 DYADIC = st.integers(-16, 16).filter(bool).map(lambda quarters: quarters / 4)
@@ -29,7 +41,7 @@ def test_formula_equals_stack(make_stack, true_value, largest_activation, snappe
 
 UNIT_KINDS = ["nau", "nmu", "nac", "gated", "linear", "relu", "relu6", "identity"]
 UNIT_KINDS += ["nac_mul", "nac_mul_sigmoid", "nac_mul_clamped", "nalu", "nalu_separate"]
-UNIT_KINDS += ["real_npu", "npu"]
+UNIT_KINDS += ["real_npu", "real_npu_modified", "npu", "inalu", "nmru", "snmu"]
 
 
 @pytest.mark.parametrize("snapped", [True, False])
@@ -53,6 +65,12 @@ def _filled(unit, **values):
         parameter = unit.get_parameter(name)
         parameter.data.copy_(torch.tensor(value, dtype=parameter.dtype).expand_as(parameter))
     return unit
+
+
+def _divider(gate_hat):
+    """An iNALU whose sum is b - a and whose product is a / b."""
+    signs = {"w_hat": [[-1e3, 1e3, 0.0]], "mul_w_hat": [[1e3, -1e3, 0.0]]}
+    return _filled(INALU(3, 1), **signs, m_hat=1e3, mul_m_hat=1e3, gate_hat=gate_hat)
 
 
 A, B, C = sympy.symbols("a b c")
@@ -94,6 +112,18 @@ A, B, C = sympy.symbols("a b c")
             _filled(RealNPU(3, 1), weight=[[0.5, 0.0, 0.0]], gate=1.0),
             sympy.sqrt(sympy.Abs(A)) * sympy.cos(sympy.pi * sympy.Heaviside(-A, 0) / 2),
         ),
+        (_filled(SNMU(3, 1), weight=[[1.0, 0.0, 1.0]]), A * C),
+        (
+            _filled(RealNPU(3, 1, modified=True), weight=[[1.5, 1.0, -2.0]], gate=1.0),
+            A * B / C,
+        ),
+        (
+            _filled(NMRU(3, 1), weight=[[1.0, 0.0, 0.0]], reciprocal_weight=[[0.0, 0.0, 1.0]]),
+            A / C,
+        ),
+        (_divider(gate_hat=-1e3), A / B),
+        (_divider(gate_hat=1e3), B - A),
+        (_divider(gate_hat=0.0), (B - A) / 2 + A / B / 2),
         (
             _filled(nn.Linear(3, 1), weight=[[2.0, 0.0, -1.0]], bias=1.5),
             2 * A - C + sympy.Rational(3, 2),
@@ -116,6 +146,23 @@ def test_lost_sign_is_visible():
     unit = _filled(NACMul(2, 1, parametrization="clamped"), weight=1.0)
     eps = sympy.Rational(1, 10**7)
     assert to_sympy(unit, ["a", "b"]) == (sympy.Abs(A) + eps) * (sympy.Abs(B) + eps)
+
+
+def test_clips_of_an_inalu_are_visible():
+    formula = to_sympy(_divider(gate_hat=-1e3), NAMES)
+    eps = sympy.Rational(1, 10**7)
+    ratio = sympy.Max(eps, sympy.Abs(A)) / sympy.Max(eps, sympy.Abs(B))
+    assert formula == sympy.Min(ratio, sympy.exp(20)) * sympy.sign(A) * sympy.sign(B)
+    unit = _divider(gate_hat=-1e3)
+    unit.max_exponent = float("inf")
+    assert to_sympy(unit, NAMES) == ratio * sympy.sign(A) * sympy.sign(B)
+
+
+def test_sign_of_a_quotient_is_visible():
+    weights = {"weight": [[0.0, 0.0, 0.0]], "reciprocal_weight": [[0.0, 1.0, 0.0]]}
+    formula = to_sympy(_filled(NMRU(3, 1), **weights), NAMES)
+    sign = 1 - 2 * sympy.Heaviside(-B, 0)
+    assert formula == sign / (sympy.Abs(B) + sympy.Rational(1, 10**7))
 
 
 def test_positive_inputs_have_no_magnitude_and_no_sign():

@@ -29,10 +29,13 @@ def test_nau_is_glorot_uniform():
     bound = math.sqrt(6 / 500)
     assert_uniform(start(nn.NAU).weight, -bound, bound)
     assert_uniform(start(nn.GatedNAUNMU).nau_weight, -bound, bound)
+    assert_uniform(start(nn.RealNPU, modified=True).weight, -bound, bound)
 
 
-def test_small_nau_is_bounded_by_one_half():
-    units = [nn.NAU(2, 2, generator=torch.Generator().manual_seed(s)) for s in range(200)]
+@pytest.mark.parametrize(("unit", "options"), [(nn.NAU, {}), (nn.RealNPU, {"modified": True})])
+def test_small_nau_is_bounded_by_one_half(unit, options):
+    generators = [torch.Generator().manual_seed(seed) for seed in range(200)]
+    units = [unit(2, 2, generator=generator, **options) for generator in generators]
     largest = max(unit.weight.abs().max().item() for unit in units)
     assert 0.49 < largest <= 0.5
 
@@ -41,6 +44,27 @@ def test_nmu_is_uniform_around_one_half():
     assert_uniform(start(nn.NMU).weight, 0.25, 0.75)
     assert_uniform(start(nn.GatedNAUNMU).nmu_weight, 0.25, 0.75)
     assert_uniform(start(nn.NACMul, parametrization="clamped").weight, 0.25, 0.75)
+    assert_uniform(start(nn.SNMU).weight, 0.25, 0.75)
+    assert_uniform(start(nn.NMRU).weight, 0.25, 0.75)
+    assert_uniform(start(nn.NMRU).reciprocal_weight, 0.25, 0.75)
+
+
+def test_halves_of_an_nmru_start_apart():
+    unit = start(nn.NMRU)
+    assert not unit.weight.equal(unit.reciprocal_weight)
+
+
+def test_inalu_is_normal_around_its_published_means():
+    means = {"w_hat": 0.88, "m_hat": 0.5, "mul_w_hat": 0.88, "mul_m_hat": 0.5, "gate_hat": 0.0}
+    generator = torch.Generator().manual_seed(0)
+    unit = nn.INALU(300, 2000, generator=generator, dtype=torch.float64)
+    for name, mean in means.items():
+        parameter = unit.get_parameter(name).detach()
+        error = 0.2 / math.sqrt(parameter.numel())
+        assert abs(parameter.mean() - mean) < 6 * error
+        assert abs(parameter.std() - 0.2) < 6 * error
+        within = ((parameter - mean).abs() < 0.2).double().mean()
+        assert abs(within - math.erf(math.sqrt(0.5))) < 3 / math.sqrt(parameter.numel())
 
 
 @pytest.mark.parametrize("unit", [nn.NAC, nn.NACMul, nn.NALU])

@@ -11,7 +11,7 @@ from torchalu import nn
 from torchalu.export import snap
 from units import UNITS, Case
 
-MULTIPLY = (nn.NMU, nn.NACMul, nn.RealNPU, nn.NPU)
+MULTIPLY = (nn.NMU, nn.NACMul, nn.RealNPU, nn.NPU, nn.NMRU, nn.SNMU)
 
 
 @pytest.fixture(params=UNITS, ids=str)
@@ -21,7 +21,11 @@ def case(request) -> Case:
 
 def cell_of(case, input_size=2, hidden_size=3, **arguments):
     arguments.setdefault("generator", torch.Generator().manual_seed(0))
-    return nn.UnitCell(case.unit, input_size, hidden_size, **case.options, **arguments)
+    return nn.UnitCell(case.unit, input_size, hidden_size, **case.options, **arguments).eval()
+
+
+def rnn_of(case, **arguments):
+    return nn.UnitRNN(case.unit, 2, 3, **case.options, **arguments).eval()
 
 
 def inputs(*shape):
@@ -46,7 +50,7 @@ def test_the_first_state_changes_nothing(case):
 
 
 def test_running_over_a_sequence_is_step_after_step_in_every_layout(case):
-    rnn = nn.UnitRNN(case.unit, 2, 3, **case.options, generator=torch.Generator().manual_seed(0))
+    rnn = rnn_of(case, generator=torch.Generator().manual_seed(0))
     first = copy.deepcopy(rnn)
     first.batch_first = True
     x = inputs(4, 5, 2)
@@ -71,7 +75,7 @@ def test_running_over_a_sequence_is_step_after_step_in_every_layout(case):
 
 def test_inputs_of_the_unit_are_what_it_was_given_at_each_step(case):
     given = []
-    rnn = nn.UnitRNN(case.unit, 2, 3, batch_first=True, **case.options)
+    rnn = rnn_of(case, batch_first=True)
     rnn.cell.unit.register_forward_pre_hook(lambda _, arguments: given.append(arguments[0]))
     x = inputs(5, 4, 2)
     for start in (None, inputs(1, 5, 3)):
@@ -81,7 +85,7 @@ def test_inputs_of_the_unit_are_what_it_was_given_at_each_step(case):
 
 
 def test_gradients_reach_every_parameter_and_the_input(case):
-    rnn = nn.UnitRNN(case.unit, 2, 3, **case.options)
+    rnn = rnn_of(case)
     x = inputs(3, 5, 2).requires_grad_()
     rnn(x)[0].sin().sum().backward()
     gradients = [x.grad, *(p.grad for p in rnn.parameters())]
@@ -91,7 +95,7 @@ def test_gradients_reach_every_parameter_and_the_input(case):
 
 
 def test_penalty_constraint_and_snap_find_the_unit_inside(case):
-    rnn = nn.UnitRNN(case.unit, 2, 3, **case.options)
+    rnn = rnn_of(case)
     unit = rnn.cell.unit
     assert nn.penalty(rnn).item() == unit.penalty().item()
     optimizer = torch.optim.SGD(rnn.parameters(), lr=100.0)

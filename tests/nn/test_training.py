@@ -45,6 +45,28 @@ def test_penalty_of_power_units_is_the_mean_magnitude():
     assert complex_.penalty().item() == pytest.approx(2 * expected)
 
 
+def test_penalty_of_a_modified_power_unit_draws_to_one_and_its_gate_to_either_end():
+    unit = nn.RealNPU(3, 4, modified=True)
+    fill(unit.weight)
+    fill(unit.gate, [-0.5, 0.25, 0.875])
+    expected = np.abs(1 - np.abs(np.clip(np.array(VALUES), -1, 1))).mean() + (0.25 + 0.125) / 3
+    assert unit.penalty().item() == pytest.approx(expected)
+
+
+def test_penalty_of_an_nmru_is_the_mean_over_both_matrices():
+    unit = nn.NMRU(3, 4)
+    fill(unit.weight)
+    fill(unit.reciprocal_weight, [[0.25] * 3] * 4)
+    assert unit.penalty().item() == pytest.approx((distance(VALUES, 0, 1) + 0.25) / 2)
+
+
+def test_penalty_of_an_inalu_ends_where_its_parameters_saturate():
+    unit = nn.INALU(3, 4)
+    for parameter, value in zip(unit.parameters(), (5.0, -10.0, 20.0, 0.0, -40.0), strict=True):
+        torch.nn.init.constant_(parameter, value)
+    assert unit.penalty().item() == pytest.approx(0.75 + 0.5 + 0 + 1 + 0)
+
+
 @pytest.mark.parametrize(
     "unit",
     [nn.NAC(3, 4), nn.NACMul(3, 4), nn.NACMul(3, 4, parametrization="sigmoid"), nn.NALU(3, 4)],
@@ -87,7 +109,8 @@ def test_ramp_that_ends_before_it_starts_is_refused(start, end):
 @pytest.mark.parametrize("optimizer_type", [torch.optim.SGD, torch.optim.Adam, torch.optim.AdamW])
 def test_weights_are_constrained_after_each_step_until_removed(optimizer_type):
     nau, nmu, gated, power = nn.NAU(3, 4), nn.NMU(4, 4), nn.GatedNAUNMU(4, 2), nn.RealNPU(2, 1)
-    model = torch.nn.Sequential(nau, nmu, gated, power)
+    nmru, modified = nn.NMRU(1, 2), nn.RealNPU(2, 1, modified=True)
+    model = torch.nn.Sequential(nau, nmu, gated, power, nmru, modified)
     optimizer = optimizer_type(model.parameters(), lr=50.0)
     handle = nn.constrain_after(optimizer, model)
 
@@ -97,7 +120,15 @@ def test_weights_are_constrained_after_each_step_until_removed(optimizer_type):
         optimizer.step()
 
     step()
-    for weight, low in ((nau.weight, -1), (nmu.weight, 0), (gated.nau_weight, -1)):
+    for weight, low in (
+        (nau.weight, -1),
+        (nmu.weight, 0),
+        (gated.nau_weight, -1),
+        (nmru.weight, 0),
+        (nmru.reciprocal_weight, 0),
+        (modified.weight, -1),
+        (modified.gate, 0),
+    ):
         assert weight.eq(low).all()
     assert gated.nmu_weight.eq(0).all()
     assert power.gate.eq(0).all()

@@ -13,6 +13,9 @@ _UNITS = {
     "GatedNAUNMU": ("madsen2020nau",),
     "NAU": ("madsen2020nau",),
     "NMU": ("madsen2020nau",),
+    "INALU": ("schloer2020inalu",),
+    "SNMU": ("mistry2022snmu", "madsen2020nau"),
+    "NMRU": ("mistry2022division", "madsen2020nau"),
     "RealNPU": ("heim2020npu",),
     "NPU": ("heim2020npu",),
     **{
@@ -26,6 +29,8 @@ _UNITS = {
     "MinOut": ("goodfellow2013maxout",),
     "LogicGates": ("petersen2022gates", "petersen2024convolutional"),
     "GroupSum": ("petersen2022gates",),
+    "NeuralGPU": ("kaiser2016neuralgpu",),
+    "DiagonalNeuralGPU": ("freivalds2017improving", "kaiser2016neuralgpu"),
 }
 
 

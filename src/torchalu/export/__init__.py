@@ -7,6 +7,7 @@ formula down. For models of bits :func:`to_logic` reads off Boolean formulas,
 """
 
 from torchalu.export import logic_units as logic_units  # registers its expressions
+from torchalu.export import polar_units as polar_units  # as does this one
 from torchalu.export.boolean import evaluate_boolean, short_formula
 from torchalu.export.certificate import Certificate, certify, verify
 from torchalu.export.logic import LogicReading, to_logic

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 import torch
 from torch import Tensor, nn
 
-from torchalu.nn import NALU, Unit
+from torchalu.nn import INALU, NALU, Unit
 
 
 @dataclass(frozen=True)
@@ -138,8 +138,10 @@ def weights(unit: Unit) -> dict[str, Tensor]:
     result: dict[str, Tensor] = {}
     if any(name.endswith("hat") for name in parameters):
         result["effective_weight"] = _detached(unit.effective_weight())
-    if isinstance(unit, NALU) and unit.separate:
+    if isinstance(unit, INALU) or (isinstance(unit, NALU) and unit.separate):
         result["effective_mul_weight"] = _detached(unit.effective_mul_weight())
+    if isinstance(unit, INALU):
+        result["effective_gate"] = _detached(unit.effective_gate())
     for name, parameter in parameters.items():
         if not name.endswith("hat"):
             result[name] = _detached(parameter)

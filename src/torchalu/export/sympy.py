@@ -27,15 +27,17 @@ def to_sympy(
       digits, which holds the weight's value exactly.
     - `NACMul` and `NALU` show \\|x\\| where their logarithm takes the magnitude: the sign that
       they lose is missing in the formula too.
-    - `RealNPU` and `NPU` show `Heaviside(-x, 0)`, which is 1 for x < 0 and else 0, where their
-      equation has [x < 0]. With whole powers it is a sign in front; with others it stands in a
-      cosine, as in the unit, which makes the root of a negative number 0.
+    - `RealNPU`, `NPU` and `NMRU` show `Heaviside(-x, 0)`, which is 1 for x < 0 and else 0, where
+      their equation has [x < 0]. With whole powers it is a sign in front; with others it stands
+      in a cosine, as in the unit, which makes the root of a negative number 0.
+    - `INALU` shows `sign(x)`, and `Max` and `Min` where it clips.
     - The `eps` of these units stays in the formula as the decimal number that it was written
       as, exactly, so that the formula equals the module for all inputs.
 
     For the formula that the module approximates, say `keep_eps=False`: it treats `eps` as 0, so
     that a product of powers is written as one, and the module is off by about eps / \\|x\\| for
-    each factor. It is undefined where a factor with a negative power, or a logarithm, meets 0.
+    each factor; an `INALU` is then written without its clips. It is undefined where a factor with
+    a negative power, or a logarithm, meets 0.
 
     Where the module's product would exceed the largest number of its dtype it stops there; the
     formula does not.

@@ -61,10 +61,10 @@ def check_gate(input: Tensor, gate: Tensor) -> None:
 
 
 def check_eps(eps: float, dtype: torch.dtype) -> None:
-    """Refuse an eps under which the logarithm of zero would be infinite.
+    """Refuse an eps under which the logarithm or the reciprocal of zero would be infinite.
 
     Args:
-        eps: what is added to a magnitude before its logarithm.
+        eps: what is added to a magnitude, or its least value, before its logarithm or reciprocal.
         dtype: the dtype in which it is added.
 
     Raises:
@@ -75,6 +75,6 @@ def check_eps(eps: float, dtype: torch.dtype) -> None:
     smallest = torch.finfo(dtype).tiny
     if not smallest <= eps < float("inf"):
         raise ValueError(
-            f"eps is {eps}; the logarithm of |input| + eps is finite in {dtype} only for a "
-            f"finite eps of at least {smallest:.3g}; 1e-7 is usual"
+            f"eps is {eps}; the logarithm and the reciprocal of eps are finite in {dtype} only "
+            f"for a finite eps of at least {smallest:.3g}; 1e-7 is usual"
         )

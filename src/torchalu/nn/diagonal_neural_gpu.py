@@ -1,0 +1,137 @@
+"""The improved Neural GPU."""
+
+import math
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from torchalu.kernels.recurrence_forms import Dropout, saturation
+from torchalu.nn.neural_gpu_base import NeuralGPUBase, check_options
+from torchalu.nn.unit import Factory
+
+_RESET_BIAS, _UPDATE_BIAS = 0.5, 0.7
+_BEFORE_THE_FIRST_STEP = -1
+
+
+class DiagonalNeuralGPU(NeuralGPUBase):
+    r"""Improved Neural GPU: hard nonlinearities, and gates whose memory moves.
+
+    .. math:: s_0 = \operatorname{ht}(E(x)), \qquad s_{t+1} = \mathrm{DCGRU}(s_t), \qquad
+              y = O \, s_n
+
+    The state has one column, which :func:`torchalu.functional.diagonal_cgru` changes in n
+    steps. It learns in fewer steps than :class:`NeuralGPU`, and holds on longer strings.
+
+    Args:
+        num_symbols: size of the alphabet, padding (number 0) included.
+        maps: numbers at each position of the state, a multiple of 3.
+        kernel_size: odd.
+        parameter_sets: more than 1 relaxes the sharing of parameters: step t uses set
+            t mod `parameter_sets`; see :meth:`relaxation_penalty`.
+        dropout: probability that an element of the candidate, or of the state before the first
+            step, is dropped in training mode.
+        generator: where the initial parameters come from; torch's own if left out.
+        device: where the parameters lie.
+        dtype: dtype of the parameters and of the state.
+
+    Shape:
+        Symbols `(batch, length)` to logits `(batch, length, num_symbols)`. Sequences in a batch
+        may differ in length; unless `steps` says otherwise, all take `length` steps, padding
+        included.
+
+    Initialization:
+        Kernels, each gate's by itself, and the matrices of input and output from Glorot's
+        uniform distribution; biases of the reset gate 0.5, of the update gate 0.7, others 0.
+
+    Raises:
+        TypeError: a size is no integer, or `dtype` is not a floating one.
+        ValueError: a size is not positive, the kernel's is even, `maps` is no multiple of 3, or
+            `dropout` is not in [0, 1).
+
+    Source:
+        Freivalds & Liepins 2017, and the authors' program for the initialization, the dropout
+        and the mask. The saturation that :meth:`unroll` gives is that of the input layer, times
+        the number of steps, and of all steps' gates and candidates. Departures: saturation
+        behind the end of a sequence does not count; `parameter_sets` other than 1, which is
+        Kaiser & Sutskever's.
+
+    Example:
+        >>> model = DiagonalNeuralGPU(4, maps=6, generator=torch.Generator().manual_seed(0))
+        >>> model(torch.tensor([[1, 3, 2], [2, 1, 0]])).shape
+        torch.Size([2, 3, 4])
+    """
+
+    cell = "diagonal"
+    cutoff = False
+    width = 1
+
+    def __init__(
+        self,
+        num_symbols: int,
+        *,
+        maps: int = 96,
+        kernel_size: int = 3,
+        parameter_sets: int = 1,
+        dropout: float = 0.1,
+        generator: torch.Generator | None = None,
+        device: torch.device | str | int | None = None,
+        dtype: torch.dtype | None = None,
+    ) -> None:
+        super().__init__()
+        sizes = {"num_symbols": num_symbols, "maps": maps, "parameter_sets": parameter_sets}
+        check_options(sizes=sizes, kernel_size=kernel_size, dropout=dropout, thirds=True)
+        self.num_symbols = num_symbols
+        self.maps = maps
+        self.dropout = dropout
+        make = Factory(device, dtype)
+        self.input_weight = make.parameter(num_symbols, maps)
+        self.input_bias = make.parameter(maps)
+        self._make_cell(parameter_sets, 1, (kernel_size, 1), make)
+        self.output_weight = make.parameter(num_symbols, maps)
+        self.output_bias = make.parameter(num_symbols)
+        self.reset_parameters(generator)
+
+    def reset_parameters(self, generator: torch.Generator | None = None) -> None:
+        """Draw the parameters anew; see *Initialization*."""
+        for weight, both_ends in (
+            (self.input_weight, self.num_symbols + self.maps),
+            (self.gate_weight, 2 * self.maps * self.gate_weight.shape[-2]),
+            (self.candidate_weight, 2 * self.maps * self.gate_weight.shape[-2]),
+            (self.output_weight, self.num_symbols + self.maps),
+        ):
+            bound = math.sqrt(6 / both_ends)
+            nn.init.uniform_(weight, -bound, bound, generator=generator)
+        nn.init.constant_(self.gate_bias[..., : self.maps], _RESET_BIAS)
+        nn.init.constant_(self.gate_bias[..., self.maps :], _UPDATE_BIAS)
+        for name in ("candidate_bias", "input_bias", "output_bias"):
+            nn.init.zeros_(self.get_parameter(name))
+
+    def configuration(self) -> dict[str, int | float | bool]:
+        """The constructor's arguments that rebuild the module, without its parameters."""
+        return {
+            "num_symbols": self.num_symbols,
+            "maps": self.maps,
+            "kernel_size": self.gate_weight.shape[-2],
+            "parameter_sets": self.parameter_sets,
+            "dropout": self.dropout,
+        }
+
+    def _default_steps(self, symbols: Tensor, lengths: Tensor) -> Tensor:
+        return torch.full_like(lengths, symbols.shape[1])
+
+    def _keep(self, lengths: Tensor) -> Float[Tensor, " batch"]:
+        return torch.full_like(lengths, 1 - self.dropout, dtype=torch.float32)
+
+    def _start(
+        self, symbols: Tensor, steps: Tensor, mask: Tensor, keep: Tensor | None, seed: int
+    ) -> tuple[Tensor, Tensor]:
+        column = nn.functional.embedding(symbols, self.input_weight) + self.input_bias
+        before = column.unsqueeze(2) * mask
+        saturated = steps * saturation(before, None)
+        state = nn.functional.hardtanh(before)
+        if keep is not None:
+            dropout = Dropout(state, keep, seed)
+            image = dropout(state.permute(0, 3, 1, 2), _BEFORE_THE_FIRST_STEP)
+            state = image.permute(0, 2, 3, 1)
+        return state, saturated

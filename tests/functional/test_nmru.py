@@ -1,0 +1,108 @@
+"""Quotients against exact arithmetic, at 0, with every sign, and beyond the largest number."""
+
+import itertools
+
+import mpmath
+import pytest
+import torch
+
+from torchalu import functional
+
+INPUTS = [
+    *((0.0, 0.3), (1e-310, -2.5), (-1e-310, 1.0), (1e-30, 1e30), (-1e-30, 0.3), (-1e30, -0.7)),
+    *((2.5, 0.3), (-2.5, 0.3), (-0.7, -2.5), (1.0, -1.0), (0.0, 0.0), (1e30, 1e-30)),
+]
+WEIGHTS = [
+    ((1.0, 0.0), (0.0, 1.0)),
+    ((1.0, 1.0), (0.0, 0.0)),
+    ((0.0, 0.0), (0.0, 0.0)),
+    ((1.0, 0.0), (0.75, 0.0)),
+    ((0.5, 0.25), (0.75, 0.5)),
+    ((0.3, 1.0), (0.0, 0.6)),
+]
+
+
+def equation(x, w, r):
+    product, half_turns = mpmath.mpf(1), mpmath.mpf(0)
+    for a, b, c in zip(x, w, r, strict=True):
+        product *= (b * abs(a) + 1 - b) * (c / (abs(a) + mpmath.mpf(1e-7)) + 1 - c)
+        half_turns += (b + c) * (a < 0)
+    return product * mpmath.cospi(half_turns)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize(("weight", "reciprocal_weight"), WEIGHTS)
+def test_values_and_gradients_equal_mpmath(agrees_with_mpmath, weight, reciprocal_weight, dtype):
+    for x in INPUTS:
+        agrees_with_mpmath(functional.nmru, equation, x, [[weight], [reciprocal_weight]], dtype)
+
+
+def test_whole_weights_multiply_and_divide_with_every_sign():
+    rows = torch.tensor(list(itertools.product([-6.0, 6.0], [-4.0, 4.0], [-3.0, 3.0])))
+    a, b, c = rows = rows.double().unbind(1)
+    weight = torch.tensor([[1, 1, 0], [1, 0, 0], [0, 0, 0]], dtype=torch.float64)
+    reciprocal_weight = torch.tensor([[0, 0, 1], [0, 1, 1], [1, 0, 0]], dtype=torch.float64)
+    output = functional.nmru(torch.stack(rows, 1), weight, reciprocal_weight, eps=1e-200)
+    expected = torch.stack((a * b / c, a / (b * c), 1 / a), 1)
+    torch.testing.assert_close(output, expected, rtol=1e-15, atol=0)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+def test_an_irrelevant_zero_changes_nothing_and_a_relevant_one_is_finite(dtype):
+    x = torch.tensor([0.0, 3.0], dtype=dtype, requires_grad=True)
+    weight = torch.tensor([[0.0, 1.0], [0.0, 1.0]], dtype=dtype, requires_grad=True)
+    reciprocal_weight = torch.tensor([[0.0, 0.0], [1.0, 0.0]], dtype=dtype, requires_grad=True)
+    output = functional.nmru(x, weight, reciprocal_weight)
+    output.sum().backward()
+    assert output[0].item() == 3.0
+    largest = torch.finfo(dtype).max
+    assert output[1].item() == pytest.approx(min(3e7, largest), rel=0.01)
+    for tensor in (x, weight, reciprocal_weight):
+        assert tensor.grad is not None
+        assert not tensor.grad.isnan().any()
+
+
+def test_there_is_no_pole_beside_zero():
+    x = torch.tensor([[-1e-7], [0.0], [1e-7]], dtype=torch.float64)
+    zero, one = torch.zeros(1, 1).double(), torch.ones(1, 1).double()
+    quotient = functional.nmru(x, zero, one).flatten()
+    torch.testing.assert_close(quotient, torch.tensor([-5e6, 1e7, 5e6], dtype=torch.float64))
+
+
+def test_a_product_beyond_the_largest_number_stops_and_leaves_other_rows_their_gradient():
+    zeros, ones = torch.zeros(12), torch.ones(12)
+    x = torch.stack((zeros, ones, -zeros)).requires_grad_()
+    half = torch.full((2, 12), 0.5)
+    weight = half.clone().requires_grad_()
+    reciprocal_weight = torch.stack((half[0], zeros)).requires_grad_()
+    output = functional.nmru(x, weight, reciprocal_weight)
+    assert output[0, 0] == output[2, 0] == torch.finfo(torch.float32).max
+    torch.testing.assert_close(output[:, 1], torch.tensor([0.5**12, 1.0, 0.5**12]))
+    output.sum().backward()
+    assert x.grad is not None
+    assert weight.grad is not None
+    assert reciprocal_weight.grad is not None
+    assert x.grad[[0, 2]].eq(0).all()
+    expected = torch.func.grad(lambda row: functional.nmru(row, half, reciprocal_weight).sum())
+    torch.testing.assert_close(x.grad[1], expected(ones))
+    assert weight.grad.eq(0).all(), "an input of 1 leaves every factor at 1"
+    torch.testing.assert_close(reciprocal_weight.grad, torch.zeros(2, 12), rtol=0, atol=1e-5)
+
+
+def test_zero_times_an_overflow_is_zero_and_nan_stays_nan():
+    x = torch.tensor([[0.0] * 12 + [1e30, 0.0], [float("nan")] * 14])
+    weight = torch.tensor([[0.0] * 13 + [1.0]])
+    reciprocal_weight = torch.tensor([[1.0] * 12 + [0.0, 0.0]])
+    output = functional.nmru(x, weight, reciprocal_weight).flatten()
+    assert output[0] == 0
+    assert output[1].isnan()
+
+
+def test_wrong_arguments_are_named():
+    x, matrix = torch.ones(3, 2), torch.ones(1, 2)
+    with pytest.raises(ValueError, match=r"reciprocal_weight \(1, 3\): the last dimension"):
+        functional.nmru(x, matrix, torch.ones(1, 3))
+    with pytest.raises(ValueError, match="eps is 0"):
+        functional.nmru(x, matrix, matrix, eps=0.0)
+    with pytest.raises(TypeError, match=r"input is torch\.int64; convert it"):
+        functional.nmru(*(t.long() for t in (x, matrix, matrix)))
