@@ -2,6 +2,7 @@
 
 from torchalu.evaluate.comparison import compare, holm, t_interval, t_test
 from torchalu.evaluate.criterion import nearly_perfect_loss, threshold
+from torchalu.evaluate.digits import matching_digits
 from torchalu.evaluate.intervals import (
     Estimate,
     beta_mean_interval,
@@ -9,21 +10,31 @@ from torchalu.evaluate.intervals import (
     t_upper,
     wilson,
 )
+from torchalu.evaluate.memory import check_memory, free_bytes, unroll_bytes
 from torchalu.evaluate.outcomes import outcomes
+from torchalu.evaluate.output_ensemble import OutputEnsemble
+from torchalu.evaluate.strings import StringAccuracy, string_accuracy
 from torchalu.evaluate.summary import summarize
 
 __all__ = [
     "Estimate",
+    "OutputEnsemble",
+    "StringAccuracy",
     "beta_mean_interval",
+    "check_memory",
     "compare",
+    "free_bytes",
     "gamma_mean_interval",
     "holm",
+    "matching_digits",
     "nearly_perfect_loss",
     "outcomes",
+    "string_accuracy",
     "summarize",
     "t_interval",
     "t_test",
     "t_upper",
     "threshold",
+    "unroll_bytes",
     "wilson",
 ]

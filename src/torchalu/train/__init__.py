@@ -1,8 +1,15 @@
 """Studies and run folders, and the training loop for any module."""
 
+from torchalu.train.algorithms import (
+    AlgorithmProgress,
+    AlgorithmResult,
+    AlgorithmTraining,
+    train_algorithm,
+)
 from torchalu.train.checkpoint import CheckpointError
 from torchalu.train.configuration import TrainingConfiguration
 from torchalu.train.files import remove_unfinished, write_atomic
+from torchalu.train.hooks import Hook, Measured, Progress
 from torchalu.train.loop import TrainingResult, fit, seeded
 from torchalu.train.machine import cores, environment, processor
 from torchalu.train.part_files import Cost, encode
@@ -12,10 +19,16 @@ from torchalu.train.study import JSON, Chunk, Part, Report, Stopped, Study
 
 __all__ = [
     "JSON",
+    "AlgorithmProgress",
+    "AlgorithmResult",
+    "AlgorithmTraining",
     "CheckpointError",
     "Chunk",
     "Cost",
+    "Hook",
+    "Measured",
     "Part",
+    "Progress",
     "Report",
     "RunFolder",
     "Stopped",
@@ -31,5 +44,6 @@ __all__ = [
     "remove_unfinished",
     "seeded",
     "staircase",
+    "train_algorithm",
     "write_atomic",
 ]

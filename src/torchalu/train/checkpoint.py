@@ -39,6 +39,7 @@ class Checkpoint:
         optimizer: the optimizer's state for each parameter, by number and name.
         generators: the states of the random number generators.
         records: the evaluations, column by column.
+        hooks: the state of each hook, by its name.
     """
 
     identity: dict[str, Any]
@@ -51,6 +52,7 @@ class Checkpoint:
     optimizer: dict[int, dict[str, Any]] = field(default_factory=dict)
     generators: dict[str, Tensor] = field(default_factory=dict)
     records: dict[str, list[float]] = field(default_factory=dict)
+    hooks: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
 def write_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
@@ -72,6 +74,7 @@ def write_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
         7
     """
     tensors: dict[str, Tensor] = {}
+    hooks = {name: _pack(tensors, name, state) for name, state in checkpoint.hooks.items()}
     for prefix in ("state", "best_state", "generators"):
         for name, value in getattr(checkpoint, prefix).items():
             tensors[f"{prefix}/{name}"] = value
@@ -99,6 +102,7 @@ def write_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
         "best_step": checkpoint.best_step,
         "optimizer": numbers,
         "columns": list(checkpoint.records),
+        "hooks": hooks,
     }
     copies = {name: value.detach().cpu().clone().contiguous() for name, value in tensors.items()}
     folder.mkdir(parents=True, exist_ok=True)
@@ -164,7 +168,39 @@ def _assemble(head: dict[str, Any], tensors: dict[str, Tensor]) -> Checkpoint:
         optimizer=optimizer,
         generators=groups.get("generators", {}),
         records={name: groups["records"][name].tolist() for name in head["columns"]},
+        hooks=_unpack(head.get("hooks", {}), groups.get("hooks", {})),
     )
+
+
+def _pack(tensors: dict[str, Tensor], hook: str, state: dict[str, Any]) -> dict[str, Any]:
+    """Put the tensors of a hook's state among the file's; answer with the rest of it, for JSON."""
+    rest: dict[str, Any] = {}
+    for name, value in state.items():
+        if isinstance(value, Tensor):
+            tensors[f"hooks/{hook}/{name}"] = value
+        elif isinstance(value, dict):
+            rest[name] = {}
+            tensors |= {f"hooks/{hook}/{name}/{key}": entry for key, entry in value.items()}
+        elif value is None or (isinstance(value, int | float) and math.isfinite(value)):
+            rest[name] = value
+        else:
+            raise TypeError(
+                f"hook {hook} keeps {name} = {value!r}; give finite numbers, None, tensors, or "
+                "dictionaries from names to tensors"
+            )
+    return rest
+
+
+def _unpack(rest: dict[str, dict[str, Any]], tensors: dict[str, Tensor]) -> dict[str, Any]:
+    """The states of the hooks from what `_pack` made of them."""
+    hooks = {hook: dict(state) for hook, state in rest.items()}
+    for path, value in tensors.items():
+        hook, name, *keys = path.split("/", 2)
+        if keys:
+            hooks[hook][name][keys[0]] = value
+        else:
+            hooks[hook][name] = value
+    return hooks
 
 
 def _metadata(data: bytes) -> dict[str, str]:

@@ -1,0 +1,149 @@
+"""Which strings a module answers right, every symbol of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Bool
+from torch import Tensor, nn
+from torch.nn import functional
+
+from torchalu.evaluate.intervals import wilson
+from torchalu.evaluate.memory import check_memory, free_bytes, unroll_bytes
+from torchalu.tasks.algorithms import AlgorithmicTask, SymbolBatch, encode
+
+
+@dataclass(frozen=True)
+class StringAccuracy:
+    """How many of a list of strings are right.
+
+    Attributes:
+        correct: for each string whether every symbol of the answer is right.
+        digits: the fraction of all symbols that is.
+        loss: the mean cross-entropy of a symbol.
+    """
+
+    correct: Bool[np.ndarray, " strings"]
+    digits: float
+    loss: float
+
+    @property
+    def right(self) -> int:
+        """How many strings are right."""
+        return int(self.correct.sum())
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return len(self.correct)
+
+    @property
+    def rate(self) -> float:
+        """The fraction of strings that is right."""
+        return self.right / self.count
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Wilson's interval of `rate`, 95%."""
+        low, high = wilson(self.right, self.count)
+        return (0.0, 1.0) if low is None or high is None else (low, high)
+
+    @property
+    def failures(self) -> list[int]:
+        """The places of the wrong ones in the list."""
+        return np.flatnonzero(~self.correct).tolist()
+
+
+def string_accuracy(
+    module: nn.Module,
+    task: AlgorithmicTask,
+    texts: Sequence[str],
+    *,
+    batch_symbols: int = 1 << 14,
+    progress: Callable[[int, int], None] | None = None,
+) -> StringAccuracy:
+    """Count the strings of which a module answers every symbol right.
+
+    Strings of the same length run together, and none is padded beyond what its task asks for. A
+    string is right if at each of its n places the likeliest symbol is the target's.
+
+    Args:
+        module: maps symbols and lengths to logits, as `torchalu.nn.NeuralGPU` does; it runs in
+            evaluation mode without gradients, and is left as it was.
+        task: knows the right answers.
+        texts: inputs.
+        batch_symbols: how many symbols run at once, where memory allows; one string at least.
+        progress: called after each batch with the number of strings done, and of all.
+
+    Raises:
+        ValueError: `texts` is empty or holds one that is no input of the task, a string takes more
+            memory than is free, or `batch_symbols` is not positive.
+
+    Source:
+        Kaiser & Sutskever 2016, section 3.1: the rate of fully correct output sequences.
+
+    Example:
+        >>> from torchalu.tasks.algorithms import algorithm
+        >>> class Copy(nn.Module):
+        ...     def forward(self, symbols, lengths):
+        ...         return nn.functional.one_hot(symbols, 8).float()
+        >>> accuracy = string_accuracy(Copy(), algorithm("reverse"), ["0110", "01", "10101"])
+        >>> accuracy.right, accuracy.rate, accuracy.failures
+        (2, 0.666..., [1])
+    """
+    if not texts:
+        raise ValueError("texts is empty; give at least one string")
+    if batch_symbols < 1:
+        raise ValueError(f"batch_symbols is {batch_symbols}; give a positive integer")
+    batch = encode(task, list(texts))
+    device = next((p.device for p in module.parameters()), torch.device("cpu"))
+    correct = np.zeros(len(texts), bool)
+    symbols, loss, done = 0, 0.0, 0
+    training = module.training
+    module.eval()
+    try:
+        for places in _batches(module, batch, batch_symbols, device):
+            right, entropy = _answers(module, batch, places, device)
+            correct[places.numpy()] = right.all(1).numpy()
+            symbols += int(right.sum())
+            loss += entropy
+            done += len(places)
+            if progress is not None:
+                progress(done, len(texts))
+    finally:
+        module.train(training)
+    total = int(batch.lengths.sum())
+    return StringAccuracy(correct, symbols / total, loss / total)
+
+
+def _batches(
+    module: nn.Module, batch: SymbolBatch, batch_symbols: int, device: torch.device
+) -> Iterator[Tensor]:
+    """The places of the strings that run together; an error before any runs if one is too long."""
+    longest = int(batch.lengths.max())
+    check_memory(
+        unroll_bytes(module, 1, longest), device, f"texts holds a string of {longest} symbols"
+    )
+    for length in batch.lengths.unique().tolist():
+        places = torch.nonzero(batch.lengths == length).flatten()
+        fitting = free_bytes(device) // (2 * unroll_bytes(module, 1, length))
+        yield from places.split(max(1, min(batch_symbols // length, fitting)))
+
+
+@torch.no_grad()
+def _answers(
+    module: nn.Module, batch: SymbolBatch, places: Tensor, device: torch.device
+) -> tuple[Tensor, float]:
+    """Which symbols of strings of one length are right, and the sum of their cross-entropies."""
+    lengths = batch.lengths[places].to(device)
+    length = int(lengths[0])
+    inputs = batch.inputs[places, :length].to(device)
+    assert batch.targets is not None
+    targets = batch.targets[places, :length].to(device)
+    logits = module(inputs, lengths)
+    right = (logits.argmax(-1) == targets).cpu()
+    entropy = functional.cross_entropy(logits.flatten(0, 1), targets.flatten(), reduction="sum")
+    return right, entropy.item()

@@ -1,0 +1,49 @@
+"""Methods by which algorithms are learned from strings, each a hook of `fit` or what it reads."""
+
+from torchalu.train.algorithms.adamax import ClippedAdamax
+from torchalu.train.algorithms.batches import TrainingGroup, TrainingStrings
+from torchalu.train.algorithms.configuration import AlgorithmTraining
+from torchalu.train.algorithms.gradient_noise import GradientNoise
+from torchalu.train.algorithms.lengths import (
+    LengthBins,
+    LengthCurriculum,
+    LengthGroup,
+    LengthPlan,
+)
+from torchalu.train.algorithms.loss import string_loss
+from torchalu.train.algorithms.plateau import PlateauDecay
+from torchalu.train.algorithms.relaxation import SharingRelaxation
+from torchalu.train.algorithms.saturation_cost import SaturationCost
+from torchalu.train.algorithms.training import (
+    AlgorithmProgress,
+    AlgorithmResult,
+    length_plan,
+    new_module,
+    train_algorithm,
+)
+from torchalu.train.algorithms.validation import EndWhenRight, StringValidation
+from torchalu.train.algorithms.weight_average import WeightAverage
+
+__all__ = [
+    "AlgorithmProgress",
+    "AlgorithmResult",
+    "AlgorithmTraining",
+    "ClippedAdamax",
+    "EndWhenRight",
+    "GradientNoise",
+    "LengthBins",
+    "LengthCurriculum",
+    "LengthGroup",
+    "LengthPlan",
+    "PlateauDecay",
+    "SaturationCost",
+    "SharingRelaxation",
+    "StringValidation",
+    "TrainingGroup",
+    "TrainingStrings",
+    "WeightAverage",
+    "length_plan",
+    "new_module",
+    "string_loss",
+    "train_algorithm",
+]

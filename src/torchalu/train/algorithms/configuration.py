@@ -1,0 +1,228 @@
+"""The numbers by which a Neural GPU is trained, and the recipes of its two forms."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any, Literal, Self
+
+from torchalu.tasks.algorithms import AlgorithmicTask
+from torchalu.train.algorithms.lengths import check_counts, check_shares
+
+BINS = (8, 12, 16, 20, 25, 28, 31, 36, 41)
+"""The symbols to which the strings of the improved form's nine bins are padded."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlgorithmTraining:
+    """How a Neural GPU is trained; the defaults are the recipe of the improved form.
+
+    `improved` and `original` give the recipes for a task, and `dataclasses.replace` changes one.
+
+    Args:
+        form: "diagonal" for `torchalu.nn.DiagonalNeuralGPU`, "cgru" for `torchalu.nn.NeuralGPU`.
+        maps: of the module.
+        width: of the module; the form "cgru" only.
+        layers: of the module; the form "cgru" only.
+        kernel_size: of the module.
+        cutoff: whether the gates of the form "cgru" are cut off.
+        initial_scale: of the kernels of the form "cgru".
+        dropout: of the module.
+        parameter_sets: more than 1 relaxes the sharing of parameters, which needs a curriculum.
+        pull: of `SharingRelaxation`.
+        pull_factor: of `SharingRelaxation`.
+        lengths: "bins" for `LengthBins`, "curriculum" for `LengthCurriculum`.
+        bins: of `LengthBins`; the last is also the greatest length of the curriculum.
+        bins_per_step: of `LengthBins`.
+        smaller: of `LengthBins`.
+        threshold: of `LengthCurriculum`.
+        start: of `LengthCurriculum`.
+        every: steps from one look of the curriculum at its error to the next, and those of a
+            period of the plateau and of the saturation's weight.
+        batch: strings of a bin, or of a step of the curriculum.
+        examples: fixed strings of each length; drawn anew at each step if left out.
+        long_carries: the share of the training strings that have long carries; tasks without
+            carries ignore it.
+        optimizer: "adamax" for `ClippedAdamax`, "adam" for torch's own.
+        epsilon: of Adam.
+        learning_rate: at first.
+        plateau_factor: of `PlateauDecay`; 1 turns it off.
+        clip_norm: the gradient's greatest norm; infinite for none.
+        noise: scale of `GradientNoise`; 0 turns it off.
+        noise_law: of `GradientNoise`.
+        saturation: greatest weight of `SaturationCost`; 0 turns it off.
+        saturation_least: its least weight.
+        average: decay of `WeightAverage`; 0 turns it off.
+        steps: at most.
+        evaluate_every: steps from one evaluation to the next.
+        checkpoint_every: steps from one checkpoint to the next.
+        validate_at: the lengths of the validation strings, as multiples of the greatest length.
+        validation_strings: how many of each length.
+        end_after: evaluations in a row with all validation strings right that end the run; 0 turns
+            it off.
+        seed: of everything that is random.
+
+    Raises:
+        ValueError: a number is out of its range, or two do not go together.
+
+    Source:
+        Freivalds & Liepins 2017, and the authors' program, for the defaults. Departures: those of
+        `LengthBins` and `GradientNoise`; weights are averaged, and some of the training strings
+        have long carries.
+
+    Example:
+        >>> from torchalu.tasks import algorithm
+        >>> training = AlgorithmTraining.original(algorithm("badd"))
+        >>> training.form, training.maps, training.parameter_sets
+        ('cgru', 24, 6)
+        >>> dataclasses.replace(training, seed=3).seed
+        3
+    """
+
+    form: Literal["diagonal", "cgru"] = "diagonal"
+    maps: int = 96
+    width: int = 4
+    layers: int = 2
+    kernel_size: int = 3
+    cutoff: bool = True
+    initial_scale: float = 1.8
+    dropout: float = 0.1
+    parameter_sets: int = 1
+    pull: float = 5e-4
+    pull_factor: float = 1.2
+    lengths: Literal["bins", "curriculum"] = "bins"
+    bins: tuple[int, ...] = BINS
+    bins_per_step: int | None = None
+    smaller: float = 0.05
+    threshold: float = 0.15
+    start: int = 6
+    every: int = 200
+    batch: int = 32
+    examples: int | None = None
+    long_carries: float = 0.25
+    optimizer: Literal["adamax", "adam"] = "adamax"
+    epsilon: float = 1e-4
+    learning_rate: float = 0.005
+    plateau_factor: float = 0.7
+    clip_norm: float = float("inf")
+    noise: float = 1e-4
+    noise_law: Literal["error", "learning_rate"] = "learning_rate"
+    saturation: float = 1e-3
+    saturation_least: float = 0.0
+    average: float = 0.99
+    steps: int = 20_000
+    evaluate_every: int = 100
+    checkpoint_every: int = 50
+    validate_at: tuple[float, ...] = (1.0, 2.5, 5.0)
+    validation_strings: int = 32
+    end_after: int = 0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        allowed = {
+            "form": ("diagonal", "cgru"),
+            "lengths": ("bins", "curriculum"),
+            "optimizer": ("adamax", "adam"),
+            "noise_law": ("error", "learning_rate"),
+        }
+        for name, values in allowed.items():
+            if getattr(self, name) not in values:
+                raise ValueError(
+                    f"{name} is {getattr(self, name)!r}; give {values[0]!r} or {values[1]!r}"
+                )
+        counts = (
+            "batch",
+            "every",
+            "steps",
+            "evaluate_every",
+            "checkpoint_every",
+            "validation_strings",
+        )
+        check_counts(**{name: getattr(self, name) for name in counts}, examples=self.examples or 1)
+        check_shares(long_carries=self.long_carries, smaller=self.smaller, threshold=self.threshold)
+        if not self.bins or list(self.bins) != sorted({*self.bins}):
+            raise ValueError(f"bins is {self.bins}; give symbols in growing order")
+        if not self.validate_at or min(self.validate_at) <= 0:
+            raise ValueError(f"validate_at is {self.validate_at}; give positive multiples")
+        if self.end_after < 0:
+            raise ValueError(f"end_after is {self.end_after}; give 0 or more")
+        if self.parameter_sets > 1 and self.lengths != "curriculum":
+            raise ValueError(
+                f"parameter_sets is {self.parameter_sets} and lengths {self.lengths!r}; the pull "
+                "grows with a curriculum: give lengths='curriculum', or 1 set"
+            )
+        if self.saturation and self.form != "diagonal":
+            raise ValueError(
+                f"saturation is {self.saturation} and form {self.form!r}; only the form "
+                "'diagonal' has one: give saturation=0"
+            )
+
+    @classmethod
+    def improved(cls, task: AlgorithmicTask) -> Self:
+        """The recipe of the improved form.
+
+        Args:
+            task: more than three symbols take more maps.
+
+        Source:
+            Freivalds & Liepins 2017: AdaMax at 0.01 * 48 / maps, nine bins, 192 maps for base 4 and
+            decimal. Departure: binary addition too has 96 maps and a dropout of 0.1, not 48 and
+            0.5.
+
+        Example:
+            >>> from torchalu.tasks import algorithm
+            >>> AlgorithmTraining.improved(algorithm("dmul")).maps
+            192
+        """
+        maps = 96 if len(task.alphabet) <= 4 else 192
+        return cls(maps=maps, learning_rate=0.01 * 48 / maps)
+
+    @classmethod
+    def original(cls, task: AlgorithmicTask) -> Self:
+        """The recipe of the paper's form.
+
+        Args:
+            task: decimal digits take 128 maps.
+
+        Source:
+            Kaiser & Sutskever 2016, sections 2, 3.3 and 4; where the paper gives a grid of
+            settings, its middle. What it leaves open is from the authors' program. Neither says
+            how large the noise is; with 1e-3 its norm is at first a tenth of the gradient's.
+
+        Example:
+            >>> from torchalu.tasks import algorithm
+            >>> AlgorithmTraining.original(algorithm("bmul")).dropout
+            0.09
+        """
+        return cls(
+            form="cgru",
+            maps=24 if len(task.alphabet) <= 4 else 128,
+            dropout=0.09,
+            parameter_sets=6,
+            lengths="curriculum",
+            examples=10_000,
+            long_carries=0.0,
+            optimizer="adam",
+            learning_rate=1e-3,
+            plateau_factor=1.0,
+            clip_norm=1.0,
+            noise=1e-3,
+            noise_law="error",
+            saturation=0.0,
+            saturation_least=0.0,
+            average=0.0,
+            steps=60_000,
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """The fields, as JSON can say them: lists for tuples, text for an infinite number.
+
+        Example:
+            >>> AlgorithmTraining().to_json()["clip_norm"]
+            'inf'
+        """
+        fields = dataclasses.asdict(self)
+        fields["clip_norm"] = (
+            str(self.clip_norm) if self.clip_norm == float("inf") else self.clip_norm
+        )
+        return fields | {"bins": list(self.bins), "validate_at": list(self.validate_at)}

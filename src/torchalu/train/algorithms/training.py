@@ -1,0 +1,300 @@
+"""Training a Neural GPU on a task."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import polars as pl
+import torch
+from torch import nn
+
+from torchalu.evaluate import check_memory, unroll_bytes
+from torchalu.nn import DiagonalNeuralGPU, NeuralGPU
+from torchalu.tasks.algorithms import AlgorithmicTask
+from torchalu.tasks.algorithms.task import CarryTask
+from torchalu.train.algorithms.adamax import ClippedAdamax
+from torchalu.train.algorithms.batches import TrainingStrings
+from torchalu.train.algorithms.configuration import AlgorithmTraining
+from torchalu.train.algorithms.gradient_noise import GradientNoise
+from torchalu.train.algorithms.lengths import LengthBins, LengthCurriculum, LengthPlan
+from torchalu.train.algorithms.loss import string_loss
+from torchalu.train.algorithms.plateau import PlateauDecay
+from torchalu.train.algorithms.relaxation import SharingRelaxation, merge_equal_sets
+from torchalu.train.algorithms.saturation_cost import SaturationCost
+from torchalu.train.algorithms.validation import EndWhenRight, StringValidation
+from torchalu.train.algorithms.weight_average import WeightAverage
+from torchalu.train.configuration import TrainingConfiguration
+from torchalu.train.hooks import Hook, Progress
+from torchalu.train.loop import fit
+from torchalu.train.run import OptimizerFactory
+
+
+@dataclass(frozen=True)
+class AlgorithmProgress:
+    """How far a training is.
+
+    Attributes:
+        step: steps taken.
+        steps: those to take at most.
+        seconds: for which it has been going on, breaks left out.
+        loss: of the last step.
+        evaluation: the last row of the records by `fit`'s names: `right@41` is the fraction of the
+            validation strings of 41 symbols that are right; empty before the first evaluation.
+    """
+
+    step: int
+    steps: int
+    seconds: float
+    loss: float
+    evaluation: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class AlgorithmResult:
+    """A trained Neural GPU.
+
+    Attributes:
+        module: with the best parameters, in evaluation mode.
+        records: a row an evaluation and length; see `StringValidation.by_length`.
+        status: "finished", "ended" if all validation strings were right often enough, or "nan".
+        steps: optimizer steps taken.
+        best_step: after which the parameters were those of `module`.
+        seconds: that it took, breaks left out.
+    """
+
+    module: nn.Module
+    records: pl.DataFrame
+    status: str
+    steps: int
+    best_step: int
+    seconds: float
+
+
+def train_algorithm(
+    task: AlgorithmicTask,
+    training: AlgorithmTraining,
+    *,
+    module: nn.Module | None = None,
+    device: torch.device | str = "cpu",
+    folder: str | os.PathLike[str] | None = None,
+    report: Callable[[AlgorithmProgress], None] | None = None,
+) -> AlgorithmResult:
+    """Train a module to answer the strings of a task, and keep the one that generalizes best.
+
+    The best step is chosen on validation strings of the training lengths and of several times
+    those, which neither training nor tests see; see `StringValidation`. With a folder, a broken
+    training goes on from the checkpoint in it, and ends with the same numbers bit for bit.
+
+    Args:
+        task: what is learned.
+        training: by which methods, with which numbers.
+        module: what learns it; a new Neural GPU of the form that `training` says if left out.
+        device: where it learns.
+        folder: for the checkpoint.
+        report: called about ten times a second. It may raise to end the training; a checkpoint is
+            written first.
+
+    Raises:
+        ValueError: the task has no strings of some length, or a step takes more memory than is
+            free, with an estimate.
+        CheckpointError: the folder's checkpoint is of another training.
+
+    Example:
+        >>> from torchalu.tasks import algorithm
+        >>> training = AlgorithmTraining(maps=6, bins=(4,), batch=2, steps=2, validate_at=(1.0,))
+        >>> result = train_algorithm(algorithm("copy"), training)
+        >>> result.steps, result.records["symbols"].to_list()
+        (2, [4])
+    """
+    learned, validated = _with_carries(task, training).split()
+    plan = length_plan(learned, training)
+    module = (new_module(task, training) if module is None else module).to(device)
+    _check_memory(module, plan, training, torch.device(device))
+    longest = [round(plan.longest * multiple) for multiple in sorted(training.validate_at)]
+    validation = StringValidation(validated, longest, training.validation_strings, training.seed)
+    strings = TrainingStrings(
+        learned, plan, training.seed, examples=training.examples, device=device
+    )
+    clock = _Clock(task, training)
+    hooks = [plan, *_methods(plan, training), clock]
+    result = fit(
+        module.train(),
+        lambda step, _: strings(step),
+        string_loss,
+        TrainingConfiguration(
+            steps=training.steps,
+            learning_rate=training.learning_rate,
+            clip_norm=training.clip_norm,
+            evaluate_every=training.evaluate_every,
+            checkpoint_every=training.checkpoint_every,
+            seed=training.seed,
+        ),
+        evaluate=validation,
+        optimizer=_optimizer(training),
+        hooks=hooks,
+        folder=folder,
+        report=None if report is None else lambda _: report(clock.progress()),
+    )
+    module.load_state_dict(result.best_state)
+    merge_equal_sets(module)
+    records = validation.by_length(result.records)
+    return AlgorithmResult(
+        module.eval(), records, result.status, result.steps, result.best_step, clock.seconds
+    )
+
+
+def new_module(task: AlgorithmicTask, training: AlgorithmTraining) -> NeuralGPU | DiagonalNeuralGPU:
+    """The module that `train_algorithm` begins with.
+
+    Args:
+        task: whose alphabet it has.
+        training: with the module's form, size and seed.
+
+    Example:
+        >>> from torchalu.tasks import algorithm
+        >>> new_module(algorithm("badd"), AlgorithmTraining(maps=12)).configuration()["maps"]
+        12
+    """
+    symbols = len(task.alphabet) + 1
+    generator = torch.Generator().manual_seed(training.seed)
+    if training.form == "diagonal":
+        return DiagonalNeuralGPU(
+            symbols,
+            maps=training.maps,
+            kernel_size=training.kernel_size,
+            parameter_sets=training.parameter_sets,
+            dropout=training.dropout,
+            generator=generator,
+        )
+    return NeuralGPU(
+        symbols,
+        maps=training.maps,
+        width=training.width,
+        layers=training.layers,
+        kernel_size=training.kernel_size,
+        parameter_sets=training.parameter_sets,
+        cutoff=training.cutoff,
+        dropout=training.dropout,
+        initial_scale=training.initial_scale,
+        generator=generator,
+    )
+
+
+def length_plan(task: AlgorithmicTask, training: AlgorithmTraining) -> LengthPlan:
+    """The lengths that a training draws.
+
+    Args:
+        task: whose lengths they are.
+        training: with the bins, or the curriculum.
+
+    Example:
+        >>> from torchalu.tasks import algorithm
+        >>> length_plan(algorithm("badd"), AlgorithmTraining()).longest
+        41
+    """
+    if training.lengths == "bins":
+        return LengthBins(
+            task,
+            bins=training.bins,
+            batch=training.batch,
+            smaller=training.smaller,
+            bins_per_step=training.bins_per_step,
+        )
+    return LengthCurriculum(
+        task,
+        threshold=training.threshold,
+        start=training.start,
+        most=training.bins[-1],
+        batch=training.batch,
+        every=training.every,
+    )
+
+
+def _methods(plan: LengthPlan, training: AlgorithmTraining) -> list[Hook]:
+    """The methods that a training has turned on; relaxation comes after noise, to pool it too."""
+    hooks: list[Hook] = []
+    if training.saturation:
+        hooks.append(SaturationCost(training.saturation, training.saturation_least, training.every))
+    if training.noise:
+        hooks.append(GradientNoise(training.noise, training.noise_law))
+    if training.parameter_sets > 1 and isinstance(plan, LengthCurriculum):
+        hooks.append(SharingRelaxation(plan, pull=training.pull, factor=training.pull_factor))
+    if training.plateau_factor < 1:
+        hooks.append(PlateauDecay(training.plateau_factor, every=training.every))
+    if training.average:
+        hooks.append(WeightAverage(training.average))
+    if training.end_after:
+        hooks.append(EndWhenRight(training.end_after))
+    return hooks
+
+
+def _optimizer(training: AlgorithmTraining) -> OptimizerFactory:
+    """What makes the optimizer."""
+    if training.optimizer == "adam":
+        return partial(torch.optim.Adam, eps=training.epsilon)
+    return ClippedAdamax
+
+
+def _with_carries(task: AlgorithmicTask, training: AlgorithmTraining) -> AlgorithmicTask:
+    """The task with the training's share of long carries, where it has carries."""
+    if isinstance(task, CarryTask) and training.long_carries:
+        return dataclasses.replace(task, long_carries=training.long_carries)
+    return task
+
+
+def _check_memory(
+    module: nn.Module, plan: LengthPlan, training: AlgorithmTraining, device: torch.device
+) -> None:
+    """Refuse lengths and batches for which memory does not suffice."""
+    sizes = training.bins[-(training.bins_per_step or len(training.bins)) :]
+    if training.lengths == "curriculum":
+        sizes = (plan.longest,)
+    needed = sum(unroll_bytes(module, training.batch, size, training=True) for size in sizes)
+    check_memory(needed, device, f"bins is {training.bins} and batch {training.batch}")
+
+
+class _Clock(Hook):
+    """Keeps the time that a training has taken, and what a checkpoint of it must agree in."""
+
+    kept = ("seconds",)
+
+    def __init__(self, task: AlgorithmicTask, training: AlgorithmTraining) -> None:
+        self.task, self.training = task, training
+        self.before, self.started = 0.0, time.monotonic()
+        self.seen: Progress | None = None
+        self.row: Mapping[str, float] = {}
+
+    @property
+    def seconds(self) -> float:
+        return self.before + time.monotonic() - self.started
+
+    @seconds.setter
+    def seconds(self, seconds: float) -> None:
+        self.before, self.started = seconds, time.monotonic()
+
+    def settings(self) -> dict[str, Any]:
+        """Task and training, but for what may change when it goes on."""
+        fields = self.training.to_json()
+        for name in ("steps", "checkpoint_every"):
+            del fields[name]
+        return {"task": self.task.name, "alphabet": self.task.alphabet, **fields}
+
+    def begin(self, progress: Progress) -> None:
+        self.seen = progress
+
+    def after_evaluation(self, progress: Progress, row: Mapping[str, float]) -> None:  # noqa: ARG002
+        self.row = dict(row)
+
+    def columns(self) -> dict[str, float]:
+        return {"seconds": self.seconds}
+
+    def progress(self) -> AlgorithmProgress:
+        """How far the training is."""
+        step, loss = (0, 0.0) if self.seen is None else (self.seen.step, self.seen.loss)
+        return AlgorithmProgress(step, self.training.steps, self.seconds, loss, self.row)

@@ -1,0 +1,146 @@
+"""What is measured on strings that no step of training is made of."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import polars as pl
+from torch import nn
+
+from torchalu.evaluate import StringAccuracy, string_accuracy
+from torchalu.tasks.algorithms import AlgorithmicTask
+from torchalu.train.algorithms.batches import random_numbers
+from torchalu.train.hooks import Hook, Progress
+
+_WORTH_GOING_ON = 0.5
+_MEASURES = ("right", "digits", "loss")
+
+
+class StringValidation:
+    r"""Whole-string accuracy by length, and one number by which the best step is chosen.
+
+    .. math:: 1 - \bar a + \frac{1}{2 N} \frac{\bar L}{1 + \bar L}
+
+    with the mean over the lengths of the fraction of strings that are right, and of the
+    cross-entropy, and N strings in all: fewer wrong strings always count more than a lower
+    cross-entropy, which decides between equals. A length is measured only if at least half of the
+    strings of the one before it are right; otherwise all of its strings count as wrong, and its
+    cross-entropy as that of a guess.
+
+    Args:
+        task: draws and solves the strings.
+        symbols: the lengths to measure at, in symbols, in growing order; each is the greatest that
+            the task has up to there.
+        count: strings of each length.
+        seed: of the run; the strings are others than those of training.
+
+    Raises:
+        ValueError: the task has no strings of a length.
+
+    Example:
+        >>> from torchalu.tasks import algorithm
+        >>> validation = StringValidation(algorithm("badd"), [41, 102], count=2, seed=0)
+        >>> validation.symbols, len(validation.texts[101][0])
+        ([41, 101], 101)
+    """
+
+    def __init__(
+        self, task: AlgorithmicTask, symbols: Sequence[int], count: int, seed: int
+    ) -> None:
+        self.task, self.count = task, count
+        self.texts: dict[int, list[str]] = {}
+        for most in symbols:
+            lengths = task.sample_lengths(task.lengths(most))
+            if not lengths:
+                raise ValueError(f"{task.name} has no strings of at most {most} symbols")
+            rng = random_numbers(seed, "validation", max(lengths))
+            texts = task.sample(max(lengths), count, rng)
+            self.texts[task.symbols(max(lengths))] = texts
+
+    @property
+    def symbols(self) -> list[int]:
+        """The lengths that are measured at."""
+        return sorted(self.texts)
+
+    def __call__(self, module: nn.Module) -> dict[str, float]:
+        """Measure; NaN stands for lengths that are left out.
+
+        Args:
+            module: answers strings.
+        """
+        row: dict[str, float] = {}
+        rates, losses = [], []
+        guess = math.log(len(self.task.alphabet) + 1)
+        last: StringAccuracy | None = None
+        for n in self.symbols:
+            if last is None or last.rate >= _WORTH_GOING_ON:
+                last = string_accuracy(module, self.task, self.texts[n])
+                rates.append(last.rate)
+                losses.append(last.loss)
+                found = (last.rate, last.digits, last.loss)
+            else:
+                rates.append(0.0)
+                losses.append(guess)
+                found = (math.nan,) * 3
+            row |= {f"{name}@{n}": value for name, value in zip(_MEASURES, found, strict=True)}
+        loss = sum(losses) / len(losses)
+        share = loss / (1 + loss) if math.isfinite(loss) else 1.0
+        tie = share / (2 * self.count * len(rates))
+        return {"validation_loss": 1 - sum(rates) / len(rates) + tie} | row
+
+    def by_length(self, records: pl.DataFrame) -> pl.DataFrame:
+        """A row an evaluation and length, from a row an evaluation.
+
+        Args:
+            records: as `fit` gives them.
+
+        Returns:
+            Columns `step`, `seconds`, `training_loss`, `validation_loss`, those of the hooks, then
+            `symbols`, `count`, `right` (the fraction of strings), `digits` (that of symbols) and
+            `loss`. Lengths that were left out have no row.
+        """
+        shared = [name for name in records.columns if "@" not in name]
+        frames = [
+            records.select(
+                *shared,
+                pl.lit(n).alias("symbols"),
+                pl.lit(self.count).alias("count"),
+                *(pl.col(f"{name}@{n}").alias(name) for name in _MEASURES),
+            )
+            for n in self.symbols
+            if f"right@{n}" in records.columns
+        ]
+        if not frames:
+            return records.select(shared)
+        return pl.concat(frames).filter(pl.col("right").is_not_nan()).sort("step", "symbols")
+
+
+class EndWhenRight(Hook):
+    """Ends a run once all validation strings are right several times in a row.
+
+    Args:
+        times: how often.
+
+    Raises:
+        ValueError: not a positive number of times.
+
+    Example:
+        >>> EndWhenRight(3).in_a_row
+        0
+    """
+
+    kept = ("in_a_row",)
+
+    def __init__(self, times: int) -> None:
+        if times < 1:
+            raise ValueError(f"times is {times}; give a positive integer")
+        self.times = times
+        self.in_a_row = 0
+
+    def after_evaluation(self, progress: Progress, row: Mapping[str, float]) -> None:
+        """Count."""
+        right = [value for name, value in row.items() if name.startswith("right@")]
+        self.in_a_row = self.in_a_row + 1 if all(value == 1 for value in right) else 0
+        if self.in_a_row == self.times:
+            progress.end()

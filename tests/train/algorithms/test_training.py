@@ -1,0 +1,248 @@
+"""Trainings: they learn, hold on longer strings, go on after a break, and name what is wrong."""
+
+import dataclasses
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+import torch
+from torch import nn
+
+from torchalu.evaluate import StringAccuracy, string_accuracy
+from torchalu.tasks import algorithm
+from torchalu.train import CheckpointError
+from torchalu.train.algorithms import (
+    AlgorithmTraining,
+    LengthCurriculum,
+    StringValidation,
+    train_algorithm,
+)
+
+KILLED = Path(__file__).with_name("killed_training.py")
+TINY = AlgorithmTraining(
+    maps=6, bins=(3, 5), batch=2, steps=6, evaluate_every=3, validation_strings=3, every=2
+)
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    """Small tensors are no faster on several, and slow on a busy machine."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+def learned(task, length, **numbers):
+    """How many of 200 new strings are right, at the length trained on and at ten times that."""
+    training = AlgorithmTraining(
+        learning_rate=0.01, evaluate_every=50, every=100, validate_at=(1, 2.5, 5, 10), **numbers
+    )
+    module = train_algorithm(algorithm(task), training).module
+    strings = np.random.default_rng(12345)
+    return [
+        string_accuracy(module, algorithm(task), algorithm(task).sample(n, 200, strings)).right
+        for n in (length, 10 * length)
+    ]
+
+
+def test_copying_is_learned_and_holds_at_ten_times_the_length():
+    assert learned("copy", 8, maps=24, bins=(4, 8), batch=16, steps=300) == [200, 200]
+
+
+@pytest.mark.long
+def test_reversing_is_learned_and_holds_at_ten_times_the_length():
+    """Whether no string at all is wrong there depends on the seed; with this one few are."""
+    bins = (6, 10, 14, 18, 20)
+    trained, far = learned(
+        "reverse", 20, maps=48, bins=bins, batch=12, steps=600, saturation_least=1e-3
+    )
+    assert trained == 200
+    assert far >= 190
+
+
+def test_kill_minus_nine_at_random_moments(tmp_path):
+    """Every method's state is kept: the files are those of unbroken trainings."""
+    random = np.random.default_rng(0)
+    command = [sys.executable, str(KILLED), str(tmp_path / "broken")]
+    for form in ("diagonal", "cgru"):
+        checkpoint = tmp_path / "broken" / form / "checkpoint.safetensors"
+        with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+            while process.poll() is None and not checkpoint.exists():
+                time.sleep(0.01)
+            time.sleep(random.uniform(0.0, 0.5))
+            assert process.poll() is None
+            process.kill()
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    command[-1] = str(tmp_path / "whole")
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    for form in ("diagonal", "cgru"):
+        for name in ("records.parquet", "best.safetensors"):
+            first, second = (tmp_path / run / form / name for run in ("broken", "whole"))
+            assert first.read_bytes() == second.read_bytes(), name
+    records = pl.read_parquet(tmp_path / "whole" / "cgru" / "records.parquet")
+    assert records["averaged"].to_list()[0] == 0
+    assert records["averaged"].to_list()[-1] == 1
+
+
+@pytest.mark.parametrize("at", [1, 3, 4])
+def test_a_training_broken_by_its_report_goes_on_bit_for_bit(tmp_path, monkeypatch, at):
+    monkeypatch.setattr("torchalu.train.loop._REPORT_SECONDS", -1.0)
+    task = algorithm("badd")
+
+    def stop(progress):
+        if progress.step == at:
+            raise InterruptedError
+
+    whole = train_algorithm(task, TINY)
+    with pytest.raises(InterruptedError):
+        train_algorithm(task, TINY, folder=tmp_path, report=stop)
+    result = train_algorithm(task, TINY, folder=tmp_path)
+    assert result.records.drop("seconds").equals(whole.records.drop("seconds"))
+    for name, value in whole.module.state_dict().items():
+        assert torch.equal(result.module.state_dict()[name], value)
+    assert result.best_step == whole.best_step
+
+
+def test_the_global_generator_has_no_part_in_it():
+    results = []
+    for seed in (0, 1):
+        torch.manual_seed(seed)
+        state = torch.get_rng_state()
+        results.append(train_algorithm(algorithm("copy"), TINY).module.state_dict())
+        assert torch.equal(torch.get_rng_state(), state)
+    assert all(torch.equal(value, results[1][name]) for name, value in results[0].items())
+
+
+def test_records_have_a_row_an_evaluation_and_length():
+    result = train_algorithm(algorithm("badd"), TINY)
+    records = result.records
+    assert set(records["step"]) == {3, 6}
+    assert set(records["symbols"]) <= {5, 11, 25}
+    assert records.filter(pl.col("symbols") == 5).height == 2
+    assert records["count"].unique().to_list() == [3]
+    assert records["right"].is_between(0, 1).all()
+    assert (result.status, result.steps) == ("finished", 6)
+    assert not result.module.training
+
+
+def test_progress_is_reported(monkeypatch):
+    monkeypatch.setattr("torchalu.train.loop._REPORT_SECONDS", -1.0)
+    seen = []
+    train_algorithm(algorithm("copy"), TINY, report=seen.append)
+    assert [progress.step for progress in seen] == [1, 2, 3, 4, 5, 6]
+    assert {progress.steps for progress in seen} == {6}
+    assert "right@5" not in seen[1].evaluation
+    assert seen[3].evaluation["step"] == 3
+    assert 0 <= seen[3].evaluation["right@5"] <= 1
+
+
+def test_the_original_form_goes_through_its_curriculum():
+    training = dataclasses.replace(
+        AlgorithmTraining.original(algorithm("copy")),
+        maps=6, width=2, layers=1, parameter_sets=2, pull=0.05, start=1, bins=(5,), every=10,
+        steps=400, evaluate_every=10, learning_rate=0.01, validate_at=(1.0,), dropout=0.01,
+    )  # fmt: skip
+    records = train_algorithm(algorithm("copy"), training).records
+    lengths = records["curriculum_length"].to_list()
+    assert lengths == sorted(lengths)
+    assert lengths[0] <= 2
+    assert lengths[-1] == 5
+    assert records["averaged"].to_list()[-1] == 1
+    assert records["pull"].max() == pytest.approx(0.05 * 1.2**4)
+
+
+class Scripted:
+    """Stands for `string_accuracy`, with rates by length."""
+
+    def __init__(self, rates, loss=0.5):
+        self.rates, self.loss = rates, loss
+
+    def __call__(self, module, task, texts):
+        n = task.symbols(task.length_of(texts[0]))
+        right = round(self.rates[n] * len(texts))
+        correct = np.arange(len(texts)) < right
+        return StringAccuracy(correct, 0.9, self.loss)
+
+
+def test_more_right_strings_count_more_than_a_lower_cross_entropy(monkeypatch):
+    validation = StringValidation(algorithm("copy"), [4, 8], count=10, seed=0)
+
+    def score(short, long, loss):
+        accuracy = Scripted({4: short, 8: long}, loss)
+        monkeypatch.setattr("torchalu.train.algorithms.validation.string_accuracy", accuracy)
+        return validation(nn.Identity())["validation_loss"]
+
+    assert score(1.0, 1.0, 1e9) < score(1.0, 0.9, 0.0)
+    assert score(1.0, 0.9, float("inf")) < score(0.9, 0.9, 0.0)
+    assert score(1.0, 0.9, 0.1) < score(1.0, 0.9, 0.2)
+    assert score(1.0, 1.0, 0.0) == 0
+
+
+def test_long_strings_are_left_out_while_most_shorter_ones_are_wrong(monkeypatch):
+    validation = StringValidation(algorithm("copy"), [4, 8, 16], count=10, seed=0)
+    accuracy = Scripted({4: 0.5, 8: 0.4})
+    monkeypatch.setattr("torchalu.train.algorithms.validation.string_accuracy", accuracy)
+    row = validation(nn.Identity())
+    assert (row["right@4"], row["right@8"]) == (0.5, 0.4)
+    assert np.isnan(row["right@16"])
+    assert 1 - 0.9 / 3 < row["validation_loss"] < 1 - 0.9 / 3 + 1 / 60
+    records = validation.by_length(pl.DataFrame({"step": [5], **{k: [v] for k, v in row.items()}}))
+    assert records["symbols"].to_list() == [4, 8]
+    assert records["right"].to_list() == [0.5, 0.4]
+
+
+def test_validation_strings_are_not_those_of_training():
+    first, second = (
+        StringValidation(algorithm("badd"), [41], count=20, seed=seed).texts[41] for seed in (0, 1)
+    )
+    assert not set(first) & set(second)
+    assert len(first[0]) == 41
+
+
+def test_what_a_training_cannot_do_is_named(tmp_path, monkeypatch):
+    train_algorithm(algorithm("badd"), TINY, folder=tmp_path)
+    for other in (dataclasses.replace(TINY, smaller=0.1), dataclasses.replace(TINY, seed=1)):
+        with pytest.raises(CheckpointError, match="give another folder, or remove the file"):
+            train_algorithm(algorithm("badd"), other, folder=tmp_path)
+    with pytest.raises(CheckpointError, match="a run with hooks"):
+        train_algorithm(algorithm("bmul"), TINY, folder=tmp_path)
+    monkeypatch.setattr("torchalu.evaluate.memory.free_bytes", lambda device: 1)
+    with pytest.raises(ValueError, match=r"bins is \(3, 5\) and batch 2, which takes about .* GiB"):
+        train_algorithm(algorithm("badd"), TINY)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"form": "gru"}, "form is 'gru'; give 'diagonal' or 'cgru'"),
+        ({"lengths": "all"}, "lengths is 'all'; give 'bins' or 'curriculum'"),
+        ({"optimizer": "sgd"}, "optimizer is 'sgd'"),
+        ({"batch": 0}, "batch is 0; give a positive integer"),
+        ({"examples": -1}, "examples is -1"),
+        ({"long_carries": 2.0}, "long_carries is 2.0; give a number from 0 to 1"),
+        ({"bins": (8, 4)}, r"bins is \(8, 4\)"),
+        ({"validate_at": ()}, r"validate_at is \(\); give positive multiples"),
+        ({"end_after": -1}, "end_after is -1"),
+        ({"parameter_sets": 6}, "parameter_sets is 6 and lengths 'bins'"),
+        ({"form": "cgru"}, "saturation is 0.001 and form 'cgru'"),
+    ],
+)
+def test_numbers_that_do_not_go_together_are_named(changes, message):
+    with pytest.raises(ValueError, match=message):
+        dataclasses.replace(AlgorithmTraining(), **changes)
+
+
+def test_the_recipes_have_the_papers_numbers():
+    improved = AlgorithmTraining.improved(algorithm("bmul"))
+    assert (improved.maps, improved.learning_rate, improved.steps) == (96, 0.005, 20_000)
+    assert improved.bins == (8, 12, 16, 20, 25, 28, 31, 36, 41)
+    original = AlgorithmTraining.original(algorithm("badd"))
+    assert (original.maps, original.width, original.layers) == (24, 4, 2)
+    assert (original.epsilon, original.clip_norm, original.batch) == (1e-4, 1.0, 32)
+    assert (original.parameter_sets, original.pull, original.threshold) == (6, 5e-4, 0.15)
+    assert LengthCurriculum(algorithm("badd")).length == 6
