@@ -9,7 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from torchalu import engine, export, functional, nn, tasks
+    from torchalu import engine, export, functional, nn, tasks, zoo
     from torchalu.estimators import ArithmeticRegressor
     from torchalu.export import (
         Certificate,
@@ -41,9 +41,10 @@ __all__ = [
     "to_python",
     "to_sympy",
     "verify",
+    "zoo",
 ]
 
-_ROOMS = ("engine", "export", "functional", "nn", "tasks")
+_ROOMS = ("engine", "export", "functional", "nn", "tasks", "zoo")
 
 
 def __getattr__(name: str) -> Any:

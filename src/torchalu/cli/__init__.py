@@ -10,6 +10,7 @@ from typing import Annotated
 
 import tyro
 
+from torchalu.cli.algorithm import Algorithm
 from torchalu.cli.cite import cite
 from torchalu.cli.data import Data
 from torchalu.cli.fit import Fit
@@ -72,6 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         command = tyro.cli(
             Annotated[Fit, tyro.conf.subcommand("fit")]
             | Annotated[Run, tyro.conf.subcommand("run")]
+            | Annotated[Algorithm, tyro.conf.subcommand("algorithm")]
             | Annotated[Cite, tyro.conf.subcommand("cite")]
             | Annotated[Data, tyro.conf.subcommand("data")],
             prog="torchalu",

@@ -1,0 +1,100 @@
+"""`torchalu algorithm eval`: how many strings a learned algorithm gets whole."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import tyro
+from rich.console import Console
+
+from torchalu.cli.algorithm_result import Checkpoint, failure_lines, measured_grid, print_lines
+
+if TYPE_CHECKING:
+    from torchalu.evaluate import StringAccuracy
+    from torchalu.zoo import LearnedAlgorithm
+
+_SHOWN = 3
+
+
+@dataclasses.dataclass(frozen=True)
+class Evaluate:
+    """Count the strings that are right as a whole, with the interval of their rate."""
+
+    checkpoint: Checkpoint
+    """A file that `torchalu algorithm train` wrote, or a name in the zoo."""
+
+    length: Annotated[tuple[int, ...], tyro.conf.arg(metavar="N [N ...]")]
+    """Lengths of the strings, as the task counts them: digits of an operand in arithmetic."""
+
+    count: Annotated[int, tyro.conf.arg(metavar="N")] = 100
+    """Random strings of each length."""
+
+    seed: Annotated[int, tyro.conf.arg(metavar="N")] = 0
+    """Of the random strings."""
+
+    adversarial: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
+    """Try the strings too that learned algorithms fail on first, kind by kind."""
+
+    task: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None
+    """Rows to draw strings from, for a task of your own: best ones it was not trained on."""
+
+    quiet: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
+    """Show no bar."""
+
+    def run(self) -> int:
+        """Measures and prints.
+
+        Returns:
+            The exit status, 0, whether or not the strings are right.
+
+        Raises:
+            ValueError: for a checkpoint or a number that cannot be used.
+            OSError: if a file cannot be read.
+        """
+        from torchalu.tasks import StringFileTask, read_task_file
+        from torchalu.zoo import Measurement, find
+
+        if not self.length:
+            raise ValueError("--length names no length; give at least one")
+        own = None if self.task is None else read_task_file(self.task)
+        learned = find(self.checkpoint, own)
+        if own is None and isinstance(learned.task, StringFileTask):
+            raise ValueError(
+                f"{self.checkpoint!r} is of a task of your own, {learned.task.name!r}, whose rows "
+                "are not in it; give some by --task FILE"
+            )
+        measured, lines = [], []
+        for length, kind, texts in self._strings(learned):
+            result = self._accuracy(learned, f"{kind} strings of length {length}", texts)
+            measured.append(Measurement.of(length, kind, texts, result))
+            wrong = [texts[place] for place in result.failures[:_SHOWN]]
+            lines += failure_lines(learned, f"{kind}, length {length}", wrong)
+        console = Console()
+        console.print(measured_grid(learned.task.name, measured))
+        print_lines(console, lines)
+        return 0
+
+    def _strings(self, learned: LearnedAlgorithm) -> Iterator[tuple[int, str, list[str]]]:
+        """Length, kind and strings of each row of the result; all are drawn before any is run."""
+        from torchalu.zoo import RANDOM
+
+        rows = []
+        for length in self.length:
+            rows.append((length, RANDOM, learned.test_strings(length, self.count, self.seed)))
+            if self.adversarial:
+                kinds = learned.task.adversarial(length)
+                rows += [(length, kind, texts) for kind, texts in kinds.items()]
+        yield from rows
+
+    def _accuracy(self, learned: LearnedAlgorithm, label: str, texts: list[str]) -> StringAccuracy:
+        """The accuracy on some strings, with a bar."""
+        from torchalu.engine.progress import watch
+        from torchalu.evaluate import string_accuracy
+
+        with watch(not self.quiet, len(texts), label) as step:
+            return string_accuracy(
+                learned.module, learned.task, texts, progress=lambda done, _: step(done)
+            )

@@ -1,0 +1,141 @@
+"""From a task to a learned algorithm: several starts, and the best of them."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+
+from torchalu.nn import NeuralGPUBase
+from torchalu.tasks import AlgorithmicTask
+from torchalu.train import cores, processor
+from torchalu.train.algorithms import (
+    AlgorithmProgress,
+    AlgorithmResult,
+    AlgorithmTraining,
+    train_algorithm,
+)
+from torchalu.train.lock import FolderLock
+from torchalu.zoo.card import Card
+from torchalu.zoo.learned_algorithm import LearnedAlgorithm
+from torchalu.zoo.shelf import put
+
+_LOCK = "lock"
+
+
+def learn(
+    task: AlgorithmicTask,
+    training: AlgorithmTraining,
+    folder: str | Path,
+    *,
+    seeds: int = 1,
+    command: str = "",
+    report: Callable[[int, AlgorithmProgress], None] | None = None,
+) -> tuple[LearnedAlgorithm, pl.DataFrame]:
+    """Trains from several starts, keeps the one that is best on validation strings, and writes it.
+
+    Each start has a folder of its own in the folder, with a checkpoint of the training; the same
+    call goes on where it was broken off. The result is written as NAME.safetensors, its card
+    as NAME.json; NAME is the task's.
+
+    Args:
+        task: what is learned.
+        training: by which methods, with which numbers; its seed is that of the first start.
+        folder: made if it does not exist.
+        seeds: how many starts; each has the next seed.
+        command: that is noted on the card.
+        report: called about ten times a second, with the seed. It may raise to end the training; a
+            checkpoint is written first.
+
+    Returns:
+        The best, with what its card says of it, and the records of its validation; see
+        `torchalu.train.algorithms.StringValidation.by_length`. Nothing is measured yet.
+
+    Raises:
+        ValueError: no seeds; or as `torchalu.train.algorithms.train_algorithm`.
+        BlockingIOError: another process is at work in the folder.
+        OSError: the folder cannot be written to.
+
+    Example:
+        >>> import tempfile
+        >>> from torchalu.tasks import algorithm
+        >>> training = AlgorithmTraining(maps=6, bins=(4,), batch=2, steps=2, validate_at=(1.0,))
+        >>> with tempfile.TemporaryDirectory() as name:
+        ...     learned, records = learn(algorithm("copy"), training, name, seeds=2)
+        ...     sorted(path.name for path in Path(name).iterdir() if path.name != "lock")
+        ['copy.json', 'copy.safetensors', 'seed-0', 'seed-1']
+        >>> learned.card.seeds_tried, learned.card.steps, records["symbols"].to_list()
+        (2, 2, [4])
+    """
+    if seeds < 1:
+        raise ValueError(f"seeds is {seeds}; give 1 or more")
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = FolderLock(folder / _LOCK)
+    try:
+        results: dict[int, AlgorithmResult] = {}
+        for seed in range(training.seed, training.seed + seeds):
+            results[seed] = train_algorithm(
+                task,
+                dataclasses.replace(training, seed=seed),
+                folder=folder / f"seed-{seed}",
+                report=_with_seed(report, seed),
+            )
+        learned, records = _best(task, results, command)
+        put(learned, folder)
+    finally:
+        lock.release()
+    return learned, records
+
+
+def _with_seed(
+    report: Callable[[int, AlgorithmProgress], None] | None, seed: int
+) -> Callable[[AlgorithmProgress], None] | None:
+    """The report of one start."""
+    return None if report is None else lambda progress: report(seed, progress)
+
+
+def _best(
+    task: AlgorithmicTask, results: dict[int, AlgorithmResult], command: str
+) -> tuple[LearnedAlgorithm, pl.DataFrame]:
+    """The start with the lowest validation loss, and its card."""
+    seed = min(results, key=lambda one: _validation_loss(results[one]))
+    result = results[seed]
+    module = result.module
+    if not isinstance(module, NeuralGPUBase):
+        raise TypeError(
+            f"a {type(module).__name__} was trained; a learned algorithm is a Neural GPU"
+        )
+    card = Card(
+        task.name,
+        type(module).__name__,
+        module.configuration(),
+        command=command,
+        seed=seed,
+        steps=result.best_step,
+        seconds=round(result.seconds, 1),
+        machine=f"{processor()}, {cores()} cores",
+        seeds_tried=len(results),
+        seeds_generalizing=sum(map(_generalizes, results.values())),
+    )
+    return LearnedAlgorithm(module, task, card), result.records
+
+
+def _chosen(result: AlgorithmResult) -> pl.DataFrame:
+    """The rows of the evaluation that the parameters are from."""
+    return result.records.filter(pl.col("step") == result.best_step)
+
+
+def _validation_loss(result: AlgorithmResult) -> float:
+    """By which starts are compared; infinite if the training broke down before it was measured."""
+    losses = _chosen(result)["validation_loss"].to_list()
+    return losses[0] if losses else math.inf
+
+
+def _generalizes(result: AlgorithmResult) -> bool:
+    """Whether all validation strings are right; a length is left out only if others are not."""
+    right = _chosen(result)["right"].to_list()
+    return bool(right) and all(share == 1 for share in right)

@@ -1,0 +1,103 @@
+"""A task as a file can name it: one of the package's, or the alphabet and sizes of one's own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from torchalu.tasks import AlgorithmicTask, StringFileTask, algorithm, algorithm_names
+
+_KEYS = ("name", "title", "alphabet", "example", "size", "filled")
+
+
+def describe(task: AlgorithmicTask) -> dict[str, Any]:
+    """What a file says of a task; the rows of one's own are not in it.
+
+    Args:
+        task: one of the package's, or from a file of rows.
+
+    Example:
+        >>> describe(algorithm("copy"))["alphabet"]
+        '01'
+    """
+    description = {name: getattr(task, name) for name in _KEYS}
+    return {**description, "size": list(task.size), "own": isinstance(task, StringFileTask)}
+
+
+def recall(description: Any, task: AlgorithmicTask | None = None) -> AlgorithmicTask:
+    """The task that a file speaks of.
+
+    Args:
+        description: what `describe` gave.
+        task: where the rows of one's own task are taken from; without it nothing tells its
+            answers, and it says how texts are encoded.
+
+    Returns:
+        The package's task of that name, or a `StringFileTask`.
+
+    Raises:
+        TypeError: the description is no description of a task.
+        ValueError: it is of another alphabet, or other sizes, than the task of that name.
+
+    Example:
+        >>> recall(describe(algorithm("badd"))).solve("11+11")
+        '011'
+    """
+    _check(description)
+    if not description["own"]:
+        return _packaged(description, task)
+    fields = {name: description[name] for name in _KEYS}
+    own = StringFileTask(**{**fields, "size": tuple(fields["size"])})
+    return own if task is None else _with_rows(own, task)
+
+
+def _packaged(description: dict[str, Any], task: AlgorithmicTask | None) -> AlgorithmicTask:
+    """One of the package's tasks, in the form that a description has."""
+    name, filled = description["name"], description["filled"]
+    if name not in algorithm_names():
+        raise ValueError(f"it is of the task {name!r}, which this version of torchalu has not")
+    known = algorithm(name) if filled else algorithm(name, filled=False)
+    found = describe(known)
+    for key in ("alphabet", "size", "filled"):
+        if description[key] != found[key]:
+            raise ValueError(
+                f"it is of a task {name!r} with {key} {description[key]!r}, and that of torchalu "
+                f"has {found[key]!r}"
+            )
+    if task is not None and describe(task) != found:
+        raise ValueError(f"it is of the task {name!r}, and the task given is {task.name!r}")
+    return known if task is None else task
+
+
+def _with_rows(own: StringFileTask, task: AlgorithmicTask) -> StringFileTask:
+    """A task of one's own with the rows of another file."""
+    if not isinstance(task, StringFileTask):
+        raise ValueError(
+            f"it is of a task of one's own, {own.name!r}, and the task given is {task.name!r}"
+        )
+    foreign = sorted(set(task.alphabet) - set(own.alphabet))
+    if foreign:
+        raise ValueError(
+            f"its alphabet is {own.alphabet!r}, and the rows given have {foreign[0]!r}"
+        )
+    for text, answer in task.rows.items():
+        most = own.symbols(len(text))
+        if max(len(text), len(answer)) > most:
+            raise ValueError(
+                f"it gives an input of {len(text)} symbols room for {most}, and the rows given "
+                f"have one with an answer of {len(answer)}"
+            )
+    return replace(own, rows=task.rows)
+
+
+def _check(description: Any) -> None:
+    """Raises unless each part has the type that it should have."""
+    types = dict.fromkeys(_KEYS, str) | {"size": list, "filled": bool, "own": bool}
+    if not isinstance(description, dict) or set(description) != set(types):
+        raise TypeError("it says nothing of a task")
+    for name, kind in types.items():
+        if not isinstance(description[name], kind):
+            raise TypeError(f"the {name} of its task is {description[name]!r}")
+    size = description["size"]
+    if len(size) != 2 or any(type(number) is not int for number in size) or size[0] < 1:
+        raise TypeError(f"the size of its task is {size!r}")

@@ -1,0 +1,308 @@
+"""`torchalu algorithm`: from a task to a checkpoint, its answers, its accuracy and its film."""
+
+import json
+import signal
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from PIL import Image
+from safetensors.torch import load_file
+
+from exact_copy import copying_module, exact_copy, untrained
+from torchalu.cli import algorithm_progress, main
+from torchalu.cli.algorithm_result import failure_lines
+from torchalu.tasks import algorithm, algorithm_names
+from torchalu.zoo import LearnedAlgorithm, shelf
+
+TINY = ["algorithm", "train", "copy", "--length", "4", "--maps", "6", "--steps", "30"]
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+
+
+@pytest.fixture
+def copy(tmp_path):
+    """A checkpoint that is right."""
+    exact_copy().save("copy.safetensors")
+    return "copy.safetensors"
+
+
+@pytest.fixture
+def wrong(tmp_path):
+    """A checkpoint that copies where it should reverse."""
+    LearnedAlgorithm(copying_module(), algorithm("reverse")).save("reverse.safetensors")
+    return "reverse.safetensors"
+
+
+@pytest.fixture
+def zoo(tmp_path, monkeypatch):
+    """A zoo with one algorithm in it."""
+    (tmp_path / "weights").mkdir()
+    shelf.put(exact_copy(), tmp_path / "weights")
+    monkeypatch.setattr(shelf, "_FOLDER", tmp_path / "weights")
+
+
+def refused(capsys, status, *parts):
+    """Whether a command ended in one message, with status 2."""
+    message = capsys.readouterr().err
+    assert status == 2
+    assert message.startswith("torchalu: ")
+    assert message.count("\n") == 1
+    for part in parts:
+        assert part in message
+
+
+def rows(text):
+    """The cells of the lines of a table that begin with a length."""
+    lines = (line.split() for line in text.splitlines())
+    return [cells for cells in lines if cells and cells[0].isdigit()]
+
+
+def test_train_writes_a_checkpoint_that_runs(tmp_path, capsys):
+    assert main(TINY) == 0
+    done = capsys.readouterr()
+    assert "wrote runs/copy/copy.safetensors" in done.out
+    assert "seed 0, step 30" in done.out
+    learned = LearnedAlgorithm.load("runs/copy/copy.safetensors")
+    assert learned.task == algorithm("copy")
+    assert learned.module.configuration()["maps"] == 6
+    assert len(learned.run("0110")) <= 4
+    card = json.loads((tmp_path / "runs/copy/copy.json").read_text())
+    assert card["command"] == (
+        "torchalu algorithm train copy --form diagonal --length 4 --maps 6 --steps 30 --seed 0 "
+        "--seeds 1"
+    )
+    assert (card["seed"], card["steps"], card["seeds_tried"]) == (0, 30, 1)
+    assert {entry["length"] for entry in card["measured"]} == {4, 20}
+    for entry in card["measured"]:
+        if entry["kind"] == "random":
+            assert entry["right"] == learned.evaluate(entry["length"], 100).right
+    assert [cells[:2] for cells in rows(done.out)][:2] == [["4", "random"], ["20", "random"]]
+
+
+def test_the_best_of_several_seeds_is_kept(tmp_path, capsys):
+    tiny = [*TINY, "--steps", "10"]
+    assert main([*tiny, "--seeds", "3", "--out", "here"]) == 0
+    card = LearnedAlgorithm.load("here/copy.safetensors").card
+    assert card.seeds_tried == 3
+    assert f"{card.seeds_generalizing} of 3 seeds" in capsys.readouterr().out
+    alone = []
+    for seed in range(3):
+        assert main([*tiny, "--seed", str(seed), "--out", f"alone{seed}", "--quiet"]) == 0
+        alone.append(load_file(f"alone{seed}/copy.safetensors"))
+    best = load_file("here/copy.safetensors")
+    assert all((best[name] == alone[card.seed][name]).all() for name in best)
+
+
+def test_quiet(capsys):
+    assert main([*TINY, "--quiet"]) == 0
+    assert capsys.readouterr() == ("", "")
+
+
+def test_progress_by_length(monkeypatch, capsys):
+    monkeypatch.setattr("torchalu.train.loop._REPORT_SECONDS", 0)
+    assert main([*TINY, "--seeds", "2"]) == 0
+    lines = [line for line in capsys.readouterr().err.splitlines() if line.startswith("copy, seed")]
+    assert [line.split(",")[1] for line in lines] == [
+        " seed 0: step 30 of 30",
+        " seed 1: step 30 of 30",
+    ]
+    assert all("strings right by length  4: " in line for line in lines)
+
+
+def test_interrupted_it_goes_on_where_it_was(tmp_path, monkeypatch, capsys):
+    calls = []
+
+    def interrupt(seed, progress):
+        calls.append(progress.step)
+        if len(calls) == 3:
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr("torchalu.train.loop._REPORT_SECONDS", 0)
+    with monkeypatch.context() as patch:
+        patch.setattr(algorithm_progress, "_nothing", interrupt)
+        assert main([*TINY, "--quiet"]) == 130
+    message = capsys.readouterr().err
+    assert "the same command goes on from runs/copy" in message
+    assert calls == [1, 2, 3]
+    assert (tmp_path / "runs/copy/seed-0/checkpoint.safetensors").exists()
+    assert not (tmp_path / "runs/copy/copy.safetensors").exists()
+    steps = []
+    monkeypatch.setattr(algorithm_progress, "_nothing", lambda _, now: steps.append(now.step))
+    assert main([*TINY, "--quiet"]) == 0
+    assert steps[0] == 5
+    assert main([*TINY, "--quiet", "--out", "unbroken"]) == 0
+    unbroken = load_file("unbroken/copy.safetensors")
+    for name, value in load_file("runs/copy/copy.safetensors").items():
+        assert (value == unbroken[name]).all()
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_the_original_form():
+    assert main([*TINY, "--form", "cgru", "--steps", "3", "--quiet"]) == 0
+    learned = LearnedAlgorithm.load("runs/copy/copy.safetensors")
+    assert learned.card.form == "NeuralGPU"
+    assert learned.module.parameter_sets in (1, 6)
+
+
+def test_a_task_of_one_s_own(tmp_path, capsys):
+    texts = [f"{n:05b}".translate(str.maketrans("01", "xy")) for n in range(32)]
+    table = "".join(f"{text},{text[::-1]}\n" for text in texts)
+    (tmp_path / "flip.csv").write_text("input,output\n" + table)
+    train = ["algorithm", "train", "flip.csv", "--maps", "6", "--steps", "3", "--out", "out"]
+    assert main(train) == 0
+    assert rows(capsys.readouterr().out)[0][:2] == ["5", "validation"]
+    assert main(["algorithm", "run", "out/flip.safetensors", "xyxyxyx"]) == 0
+    answer = capsys.readouterr().out.strip()
+    assert set(answer) <= set("xy␀")
+    evaluate = ["algorithm", "eval", "out/flip.safetensors", "--length", "5"]
+    refused(capsys, main(evaluate), "task of your own, 'flip'", "--task FILE")
+    assert main([*evaluate, "--task", "flip.csv", "--count", "7"]) == 0
+    kind, _, _, count = rows(capsys.readouterr().out)[0][1:5]
+    assert (kind, count) == ("random", "7")
+
+
+def test_run_prints_the_answer_and_writes_the_film(copy, tmp_path, capsys):
+    assert main(["algorithm", "run", copy, "0110"]) == 0
+    assert capsys.readouterr().out == "0110\n"
+    assert main(["algorithm", "run", copy, "0110", "--film", "out.gif"]) == 0
+    assert capsys.readouterr().out == "0110\nwrote out.gif\n"
+    with Image.open(tmp_path / "out.gif") as film:
+        assert film.n_frames == 5
+
+
+def test_eval_of_what_is_right(copy, capsys):
+    assert main(["algorithm", "eval", copy, "--length", "3", "50", "--count", "20"]) == 0
+    found = rows(capsys.readouterr().out)
+    interval = ["83.9", "to", "100.0%"]
+    assert found == [
+        [length, "random", "20", "of", "20", "100.0%", *interval] for length in ("3", "50")
+    ]
+
+
+def test_eval_of_what_is_wrong_lists_failures(wrong, capsys):
+    options = ["--length", "6", "--adversarial", "--seed", "1"]
+    assert main(["algorithm", "eval", wrong, *options]) == 0
+    out = capsys.readouterr().out
+    learned = LearnedAlgorithm.load(wrong)
+    texts = {"random": learned.test_strings(6, 100, 1), **learned.task.adversarial(6)}
+    right = {kind: sum(t == t[::-1] for t in some) for kind, some in texts.items()}
+    assert {row[1]: (int(row[2]), int(row[4])) for row in rows(out)} == {
+        kind: (right[kind], len(some)) for kind, some in texts.items()
+    }
+    failures = [line for line in out.splitlines() if " gives " in line]
+    assert len(failures) == sum(min(3, len(some) - right[kind]) for kind, some in texts.items())
+    text = next(text for text in texts["random"] if text != text[::-1])
+    places = [place for place in range(6) if text[place] != text[::-1][place]]
+    assert failures[0] == (
+        f"random, length 6: {text} gives {text}, right is {text[::-1]} "
+        f"({len(places)} wrong, the first at position {places[0]})"
+    )
+
+
+def test_of_long_failures_the_first_wrong_symbol_is_shown(wrong):
+    learned = LearnedAlgorithm.load(wrong)
+    text = "0" * 100 + "01" + "0" * 98
+    (line,) = failure_lines(learned, "here", [text])
+    assert line == (
+        f"here: {'0' * 60}... gives ...{'0' * 23}1{'0' * 36}..., right is "
+        f"...{'0' * 20}1{'0' * 39}... (2 wrong, the first at position 98)"
+    )
+    assert learned.run(text) == text
+
+
+def test_an_answer_whose_filling_alone_is_wrong():
+    learned: Any = SimpleNamespace(task=algorithm("badd"), run=lambda texts: ["10011"])
+    lines = failure_lines(learned, "here", ["1101+0111"])
+    assert lines == ["here: 1101+0111 is right but for the symbols behind it"]
+
+
+def test_names_in_the_zoo(zoo, capsys):
+    assert main(["algorithm", "run", "copy", "011"]) == 0
+    assert capsys.readouterr().out == "011\n"
+    assert main(["algorithm", "list"]) == 0
+    listed = {line.split()[0]: line.split()[1] for line in capsys.readouterr().out.splitlines()}
+    assert listed.pop("task") == "zoo"
+    assert listed == dict.fromkeys(algorithm_names(), "-") | {"copy": "yes"}
+    refused(
+        capsys,
+        main(["algorithm", "run", "kopy", "011"]),
+        "the zoo has no 'kopy', but 'copy'",
+        "torchalu algorithm train TASK",
+    )
+
+
+def test_an_example_of_each_task(capsys):
+    assert main(["algorithm", "list"]) == 0
+    lines = capsys.readouterr().out.splitlines()[1:]
+    for name, line in zip(algorithm_names(), lines, strict=True):
+        task = algorithm(name)
+        assert line.split()[0] == name
+        assert line.split()[-2:] == [task.example, task.solve(task.example)]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        (["train", "bad"], ["no task called 'bad'", "'badd'"]),
+        (["train", "none.csv"], ["no such file: 'none.csv'"]),
+        (["train", "badd", "--maps", "7"], ["maps is 7"]),
+        (["train", "badd", "--maps", "0"], ["--maps is 0; allowed: 1 or more"]),
+        (["train", "badd", "--length", "0"], ["--length is 0"]),
+        (["train", "badd", "--steps", "0"], ["--steps is 0"]),
+        (["train", "badd", "--seeds", "0"], ["--seeds is 0"]),
+        (["train", "badd", "--seed", "-1"], ["--seed is -1; allowed: 0 or more"]),
+        (["train", "badd", "--length", "100000"], ["GiB are free"]),
+        (["run", "none.safetensors", "1"], ["'none.safetensors' does not exist", "zoo"]),
+        (["run", "a/b", "1"], ["'a/b' does not exist"]),
+        (["run", ".", "1"], ["'.' is a folder"]),
+        (["run", "table.csv", "1"], ["'table.csv' is no learned algorithm"]),
+        (["run", "CHECKPOINT", ""], ["it is empty"]),
+        (["run", "CHECKPOINT", "0120"], ["symbol '2' at position 2"]),
+        (["run", "CHECKPOINT", "01", "--film", "a.mp4"], ["does not end in .gif"]),
+        (["run", "CHECKPOINT", "01" * 999, "--film", "a.gif"], ["at most"]),
+        (["eval", "CHECKPOINT", "--length", "0"], ["length is 0"]),
+        (["eval", "CHECKPOINT", "--length", "3", "--count", "0"], ["count is 0"]),
+        (["eval", "CHECKPOINT", "--length", "3", "--seed", "-1"], ["seed -1"]),
+        (["eval", "CHECKPOINT", "--length", "3", "--task", "none.csv"], ["no such file"]),
+        (["eval", "CHECKPOINT", "--length", "3", "--task", "table.csv"], ["task given is 'table'"]),
+    ],
+    ids=lambda value: " ".join(value)[:40] if isinstance(value, list) else "",
+)
+def test_one_message_for_bad_input(arguments, parts, copy, tmp_path, capsys):
+    (tmp_path / "table.csv").write_text("input,output\n01,10\n")
+    arguments = [copy if word == "CHECKPOINT" else word for word in arguments]
+    refused(capsys, main(["algorithm", *arguments]), *parts)
+
+
+def test_a_folder_in_use(tmp_path, capsys):
+    from torchalu.train.lock import FolderLock
+
+    (tmp_path / "out").mkdir()
+    lock = FolderLock(tmp_path / "out" / "lock")
+    refused(capsys, main([*TINY, "--out", "out"]), "is in use by process")
+    lock.release()
+
+
+def test_other_options_in_the_same_folder(capsys):
+    assert main([*TINY, "--quiet"]) == 0
+    arguments = [*TINY, "--maps", "9", "--quiet"]
+    refused(capsys, main(arguments), "runs/copy/seed-0", "give another folder")
+
+
+def test_an_untrained_checkpoint_counts_nothing_right(capsys):
+    untrained(algorithm("badd")).save("badd.safetensors")
+    assert main(["algorithm", "eval", "badd.safetensors", "--length", "20"]) == 0
+    assert rows(capsys.readouterr().out)[0][2:6] == ["0", "of", "100", "0.0%"]
+
+
+@pytest.mark.parametrize("command", ["train", "run", "eval", "list"])
+def test_help(command, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["algorithm", command, "--help"])
+    assert ended.value.code == 0
+    assert f"torchalu algorithm {command}" in capsys.readouterr().out
