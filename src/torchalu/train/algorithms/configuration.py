@@ -12,6 +12,8 @@ from torchalu.train.algorithms.lengths import check_counts, check_shares
 BINS = (8, 12, 16, 20, 25, 28, 31, 36, 41)
 """The symbols to which the strings of the improved form's nine bins are padded."""
 
+_SUMS = ("badd", "badd3", "badd_unaligned", "bsub", "increment")
+
 
 @dataclass(frozen=True, kw_only=True)
 class AlgorithmTraining:
@@ -162,18 +164,20 @@ class AlgorithmTraining:
         """The recipe of the improved form.
 
         Args:
-            task: more than three symbols take more maps.
+            task: sums take fewer maps and more dropout, more than four symbols more maps.
 
         Source:
-            Freivalds & Liepins 2017: AdaMax at 0.01 * 48 / maps, nine bins, 192 maps for base 4 and
-            decimal. Departure: binary addition too has 96 maps and a dropout of 0.1, not 48 and
-            0.5.
+            Freivalds & Liepins 2017: AdaMax at 0.01 * 48 / maps, nine bins; 96 maps and a dropout
+            of 0.1, for binary addition 48 and 0.5, for base 4 and decimal 192 maps. Departure:
+            what differs from binary addition by little has its numbers too.
 
         Example:
             >>> from torchalu.tasks import algorithm
             >>> AlgorithmTraining.improved(algorithm("dmul")).maps
             192
         """
+        if task.name in _SUMS:
+            return cls(maps=48, dropout=0.5, learning_rate=0.01)
         maps = 96 if len(task.alphabet) <= 4 else 192
         return cls(maps=maps, learning_rate=0.01 * 48 / maps)
 

@@ -1,0 +1,111 @@
+"""Section 3.3 and the improved form's own methods: each left out in turn."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from torchalu.experiments.kaiser2016.learner import NeuralGPULearner
+from torchalu.experiments.kaiser2016.measuring import Strings
+from torchalu.experiments.kaiser2016.study import (
+    AlgorithmSetting,
+    AlgorithmStudy,
+    SeedOptions,
+    Seeds,
+)
+from torchalu.experiments.kaiser2016.table1 import END_AFTER
+from torchalu.experiments.setting import choose
+from torchalu.tasks import algorithm
+from torchalu.train.algorithms import AlgorithmTraining
+
+VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
+    "improved": {
+        "full": {},
+        "no_saturation_cost": {"saturation": 0.0},
+        "no_dropout": {"dropout": 0.0},
+        "no_shift": {},
+        "no_long_carries": {"long_carries": 0.0},
+        "no_weight_average": {"average": 0.0},
+        "no_gradient_noise": {"noise": 0.0},
+        "fixed_examples": {"examples": 10_000},
+    },
+    "original": {
+        "full": {},
+        "no_relaxation": {"parameter_sets": 1},
+        "no_cutoff": {"cutoff": False},
+        "no_gradient_noise": {"noise": 0.0},
+        "no_dropout": {"dropout": 0.0},
+    },
+}
+"""What is changed in the recipe of each form, by the name of the variant."""
+
+_SEEDS = Seeds(3)
+_NAMES = tuple(dict.fromkeys(name for family in VARIANTS.values() for name in family))
+
+
+def ablations(
+    seeds: SeedOptions = _SEEDS,
+    *,
+    tasks: tuple[str, ...] = ("bmul",),
+    models: tuple[str, ...] = ("improved", "original"),
+    variants: tuple[str, ...] = _NAMES,
+    lengths: tuple[int, ...] = (20, 25, 100, 200),
+    count: int = 1000,
+    long_count: int = 100,
+    adversarial: bool = False,
+    steps: int | None = None,
+    device: str = "cpu",
+) -> AlgorithmStudy:
+    """Each method of training left out in turn, of the improved and of the original form.
+
+    Args:
+        seeds: of each variant.
+        tasks: names of tasks.
+        models: "improved", "original".
+        variants: keys of `VARIANTS`; a form has those that it knows.
+        lengths: as the tasks count them.
+        count: random strings of each length.
+        long_count: the same where they have more than 1000 symbols.
+        adversarial: whether the adversarial strings of each length are tested too.
+        steps: at most, in place of each form's own number.
+        device: where to train, such as "cuda".
+
+    Raises:
+        ValueError: a number that is out of its range, a name that is unknown.
+
+    Source:
+        Kaiser & Sutskever 2016, section 3.3, on what each method does; Freivalds & Liepins 2017,
+        section 5, on saturation cost and diagonal gates.
+
+    Example:
+        >>> study = ablations(Seeds(1), models=("original",))
+        >>> [setting.labels["variant"] for setting in study.settings][:2]
+        ['full', 'no_relaxation']
+    """
+    choose("models", models, VARIANTS)
+    choose("variants", variants, _NAMES)
+    strings = Strings(lengths, count, long_count, adversarial)
+    settings = [
+        AlgorithmSetting(
+            {"task": name, "model": model, "variant": variant},
+            algorithm(name, filled=None if model == "improved" else False),
+            _learner(name, model, variant, steps, device),
+            strings,
+        )
+        for name in tasks
+        for model in models
+        for variant in VARIANTS[model]
+        if variant in variants
+    ]
+    return AlgorithmStudy("kaiser2016.ablations", settings, seeds)
+
+
+def _learner(
+    task: str, model: str, variant: str, steps: int | None, device: str
+) -> NeuralGPULearner:
+    """A form without one of its methods."""
+    recipe = getattr(AlgorithmTraining, model)(algorithm(task))
+    changes = {"end_after": END_AFTER, **VARIANTS[model][variant]}
+    if steps is not None:
+        changes["steps"] = steps
+    return NeuralGPULearner(replace(recipe, **changes), device, shift=variant != "no_shift")

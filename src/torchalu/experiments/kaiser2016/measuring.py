@@ -1,0 +1,128 @@
+"""How many strings a trained network gets whole, by length, on random and on adversarial ones."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from torch import nn
+
+from torchalu.evaluate import string_accuracy
+from torchalu.tasks import AlgorithmicTask
+from torchalu.train import write_atomic
+
+RANDOM = "random"
+_STREAM = 0x2016  # of test strings; no training or validation draws from it
+_LONG = 1000  # symbols, from which on there are fewer strings
+_FAILURES, _READABLE = 3, 60  # wrong strings that are kept, and how long they may be
+_FILE = "measured.json"
+
+
+@dataclass(frozen=True)
+class Strings:
+    """Which strings a network is tested on, the same for all networks and seeds.
+
+    Args:
+        lengths: as the task counts them, such as digits of an operand.
+        count: random strings of each length.
+        long_count: the same of lengths that make more than 1000 symbols.
+        adversarial: whether each kind of adversarial strings is tried too.
+
+    Raises:
+        ValueError: no lengths, one twice, or a number that is not positive.
+
+    Source:
+        Kaiser & Sutskever 2016, table 1, for the lengths of badd and bmul, and section 3.2, for
+        those of others.
+
+    Example:
+        >>> Strings((20, 2000)).number(41), Strings((20, 2000)).number(4001)
+        (1000, 100)
+    """
+
+    lengths: tuple[int, ...]
+    count: int = 1000
+    long_count: int = 100
+    adversarial: bool = True
+
+    def __post_init__(self) -> None:
+        if not self.lengths or min(self.lengths) < 1 or len({*self.lengths}) < len(self.lengths):
+            raise ValueError(f"lengths is {self.lengths}; give positive integers, each once")
+        for name in ("count", "long_count"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} is {getattr(self, name)}; give a positive integer")
+
+    def number(self, symbols: int) -> int:
+        """How many random strings there are of so many symbols.
+
+        Args:
+            symbols: of a string.
+        """
+        return self.count if symbols <= _LONG else self.long_count
+
+    def sets(self, task: AlgorithmicTask) -> Iterator[tuple[str, int, list[str]]]:
+        """The kind, length and texts of each set, the shortest first.
+
+        Args:
+            task: what the strings are of.
+        """
+        for length in sorted(self.lengths):
+            rng = np.random.default_rng([_STREAM, length])
+            yield RANDOM, length, task.sample(length, self.number(task.symbols(length)), rng)
+            if self.adversarial:
+                for kind, texts in task.adversarial(length).items():
+                    yield kind, length, texts
+
+
+def measure_strings(
+    module: nn.Module,
+    task: AlgorithmicTask,
+    strings: Strings,
+    *,
+    most_symbols: int | None = None,
+    folder: Path | None = None,
+    report: Callable[[float], None] | None = None,
+) -> list[dict[str, Any]]:
+    """Whole strings right, for each set of strings.
+
+    Args:
+        module: answers with logits.
+        task: what it has learned.
+        strings: which it is tested on.
+        most_symbols: longer strings are left out, as the module cannot take them.
+        folder: for what has been measured; a call that is broken off goes on from it.
+        report: takes the fraction that is done.
+
+    Returns:
+        A row a kind and length: strings, length, right, count, digits, and in failed some of the
+        wrong strings, with spaces between them, unless they are long.
+    """
+    sets = [
+        (kind, length, texts)
+        for kind, length, texts in strings.sets(task)
+        if most_symbols is None or task.symbols(length) <= most_symbols
+    ]
+    # Time grows with the square of the length: a step changes all symbols.
+    work = [len(texts) * task.symbols(length) ** 2 for _, length, texts in sets]
+    path = None if folder is None else folder / _FILE
+    rows = json.loads(path.read_text("utf-8")) if path is not None and path.exists() else []
+    for index, (kind, length, texts) in enumerate(sets):
+        if index < len(rows):
+            continue
+
+        def progress(done: int, count: int, index: int = index) -> None:
+            if report is not None:
+                report((sum(work[:index]) + work[index] * done / count) / sum(work))
+
+        accuracy = string_accuracy(module, task, texts, progress=progress)
+        row = {"strings": kind, "length": length, "right": accuracy.right}
+        failed = [texts[place] for place in accuracy.failures[:_FAILURES]]
+        row["failed"] = " ".join(text for text in failed if len(text) <= _READABLE)
+        rows.append(row | {"count": accuracy.count, "digits": accuracy.digits})
+        if path is not None:
+            write_atomic(path, json.dumps(rows))
+    return rows

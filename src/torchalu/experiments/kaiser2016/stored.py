@@ -1,0 +1,120 @@
+"""The trained networks that lie in a run folder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from safetensors.torch import load_file
+
+from torchalu.experiments.kaiser2016.learner import NeuralGPULearner
+from torchalu.nn import NeuralGPUBase
+from torchalu.tasks import AlgorithmicTask, algorithm
+from torchalu.train.algorithms import AlgorithmTraining
+from torchalu.train.part_files import MARKER, WEIGHTS, Cost, read_part
+
+
+@dataclass(frozen=True)
+class StoredNetwork:
+    """A Neural GPU that a study has trained.
+
+    Attributes:
+        name: of its chunk.
+        labels: of its setting, such as task and model.
+        seed: of its training.
+        outcomes: what was measured, a row a kind and length of strings.
+        cost: what it took.
+        setting: what the study's configuration says of it.
+        path: of the weights, which have been checked against the part's marker.
+    """
+
+    name: str
+    labels: Mapping[str, Any]
+    seed: int
+    outcomes: pl.DataFrame
+    cost: Cost
+    setting: Mapping[str, Any]
+    path: Path
+
+    @property
+    def validation_loss(self) -> float:
+        """By which the best of several seeds is chosen; no test string has a part in it."""
+        return self.outcomes["validation_loss"][0]
+
+    @property
+    def task(self) -> AlgorithmicTask:
+        """What it has learned, with the form of its answers."""
+        task = algorithm(str(self.labels["task"]))
+        return task if task.filled == self.setting["filled"] else replace(task, filled=False)
+
+    def load(self) -> NeuralGPUBase:
+        """The network with its best weights, in evaluation mode."""
+        learner = self.setting["learner"]
+        fields = {**learner["training"], "clip_norm": float(learner["training"]["clip_norm"])}
+        for name in ("bins", "validate_at"):
+            fields[name] = tuple(fields[name])
+        weights = load_file(self.path)
+        sets = weights["gate_weight"].shape[0]
+        training = AlgorithmTraining(**{**fields, "parameter_sets": sets})
+        module = NeuralGPULearner(training, shift=learner["shift"]).build(self.task, self.seed)
+        assert isinstance(module, NeuralGPUBase)
+        module.load_state_dict(weights)
+        return module.eval()
+
+
+def stored_networks(folder: str | Path, **labels: Any) -> list[StoredNetwork]:
+    """The Neural GPUs in a run folder, those that validate best first.
+
+    Args:
+        folder: of a run that is done, or in part.
+        labels: that they must have, such as `task="badd"`.
+
+    Raises:
+        ValueError: it is no run folder of this paper, none has these labels, or a file is not
+            what was written.
+    """
+    folder = Path(folder)
+    try:
+        stored = json.loads((folder / "configuration.json").read_bytes())
+        settings = stored["configuration"]["settings"]
+        if not str(stored["study"]).startswith("kaiser2016."):
+            raise KeyError("kaiser2016")
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ValueError(
+            f"{str(folder)!r} is no run folder of `torchalu run kaiser2016.table1` or the like; "
+            "name one that is"
+        ) from error
+    networks = [
+        network
+        for network in _networks(folder / "parts", settings)
+        if all(network.labels.get(name) == value for name, value in labels.items())
+    ]
+    if not networks:
+        raise ValueError(
+            f"{str(folder)!r} holds no Neural GPU with {labels}; there are settings "
+            f"{', '.join(settings)}"
+        )
+    return sorted(networks, key=lambda network: (network.validation_loss, network.seed))
+
+
+def _networks(parts: Path, settings: Mapping[str, Any]) -> Iterator[StoredNetwork]:
+    """All Neural GPUs whose parts are there."""
+    for marker in sorted(parts.glob(f"*{MARKER}")):
+        name = marker.name.removesuffix(MARKER)
+        setting, _, seed = name.rpartition("-seed")
+        if settings.get(setting, {}).get("learner", {}).get("network") != "NeuralGPULearner":
+            continue
+        outcomes, cost = read_part(parts, name)
+        yield StoredNetwork(
+            name=name,
+            labels=settings[setting]["labels"],
+            seed=int(seed),
+            outcomes=outcomes,
+            cost=cost,
+            setting=settings[setting],
+            path=parts / f"{name}{WEIGHTS}",
+        )

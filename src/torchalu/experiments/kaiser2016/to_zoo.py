@@ -1,0 +1,87 @@
+"""From a run folder to the zoo: the best trained network of a task, and its card."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+
+from torchalu.experiments.kaiser2016.measuring import RANDOM
+from torchalu.experiments.kaiser2016.stored import StoredNetwork, stored_networks
+from torchalu.nn import NeuralGPUBase
+from torchalu.zoo import Card, LearnedAlgorithm, Measurement, put
+
+
+def to_zoo(
+    run: str | Path,
+    task: str,
+    folder: str | Path,
+    *,
+    model: str = "improved",
+    command: str = "",
+) -> Path:
+    """Write the network of a run that validates best as the zoo keeps it.
+
+    What the card says is what the run has measured; the choice is by validation strings, which
+    are neither those of the training nor those of the measurements.
+
+    Args:
+        run: folder of a run of `kaiser2016.table1` or `kaiser2016.algorithms`.
+        task: name of the task.
+        folder: where NAME.safetensors and NAME.json are written; NAME is the task's.
+        model: "improved" or "original".
+        command: what made the run, for the card.
+
+    Returns:
+        The path of the checkpoint.
+
+    Raises:
+        ValueError: the run has no such network, or is no run of these.
+        OSError: the folder cannot be written to.
+
+    Example:
+        >>> to_zoo("runs/none", "badd", "zoo")
+        Traceback (most recent call last):
+        ...
+        ValueError: 'runs/none' is no run folder of ...
+    """
+    networks = stored_networks(run, task=task, model=model)
+    best, module = networks[0], networks[0].load()
+    return put(LearnedAlgorithm(module, best.task, card(networks, module, command)), folder)
+
+
+def card(networks: list[StoredNetwork], module: NeuralGPUBase, command: str = "") -> Card:
+    """The card of the first of several networks that differ in their seeds.
+
+    Args:
+        networks: of one task and model, the best one first.
+        module: its network.
+        command: what made the run.
+    """
+    best = networks[0]
+    first = best.outcomes.row(0, named=True)
+    measured = tuple(
+        Measurement(
+            row["length"], row["count"], row["right"], row["strings"], tuple(row["failed"].split())
+        )
+        for row in best.outcomes.iter_rows(named=True)
+    )
+    return Card(
+        task=str(best.labels["task"]),
+        form=type(module).__name__,
+        configuration=module.configuration(),
+        command=command,
+        seed=best.seed,
+        steps=first["best_step"],
+        seconds=first["seconds"],
+        machine=best.cost.processor,
+        seeds_tried=len(networks),
+        seeds_generalizing=sum(_everywhere(network.outcomes) for network in networks),
+        measured=measured,
+    )
+
+
+def _everywhere(outcomes: pl.DataFrame) -> bool:
+    """Whether a network got all random strings of all lengths right."""
+    random = outcomes.filter(pl.col("strings") == RANDOM)
+    return bool((random["right"] == random["count"]).all())

@@ -1,0 +1,51 @@
+"""Whole strings right against their length, as they are drawn."""
+
+import polars as pl
+import pytest
+
+from torchalu.report import draw_exhibit
+from torchalu.report.lengths import draw_lengths
+
+
+def summary(tasks=("badd", "bmul"), models=("improved", "stack_rnn")):
+    rows = [
+        {"task": task, "model": model, "length": length, "rate": rate}
+        for task in tasks
+        for model in models
+        for length, rate in ((2000, 0.5), (20, 1.0))
+    ]
+    return pl.DataFrame(rows).with_columns(
+        rate_low=pl.col("rate") - 0.1, rate_high=(pl.col("rate") + 0.1).clip(upper_bound=1.0)
+    )
+
+
+def test_each_task_has_a_panel_and_each_model_a_line():
+    figure = draw_lengths(summary())
+    assert [axes.get_title() for axes in figure.axes] == ["badd", "bmul"]
+    for axes in figure.axes:
+        lines = [container.lines[0] for container in axes.containers]
+        assert [line.get_xdata().tolist() for line in lines] == [[20, 2000]] * 2
+        assert [line.get_ydata().tolist() for line in lines] == [[1.0, 0.5]] * 2
+        assert [tick.get_text() for tick in axes.get_xticklabels()] == ["20", "2000"]
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["improved", "stack rnn"]
+
+
+def test_a_single_model_needs_no_legend_and_many_tasks_several_rows():
+    figure = draw_lengths(summary(tuple("abcd"), ("improved",)))
+    assert len(figure.axes) == 4
+    assert not figure.legends
+
+
+def test_it_is_drawn_from_the_committed_table(tmp_path):
+    summary().write_csv(tmp_path / "table1_lengths.csv")
+    name = "kaiser2016.table1_lengths"
+    assert list(draw_exhibit(name, tmp_path)) == [name]
+    with pytest.raises(FileNotFoundError, match=r"torchalu run kaiser2016\.algorithms"):
+        draw_exhibit("kaiser2016.algorithms_learning", tmp_path)
+
+
+@pytest.mark.parametrize("wrong", [summary().drop("rate_low"), summary().clear()])
+def test_a_table_that_cannot_be_drawn_is_refused(wrong):
+    with pytest.raises(ValueError, match=r"rate_low|no row"):
+        draw_lengths(wrong)
