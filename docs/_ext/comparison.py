@@ -58,9 +58,15 @@ def table_markdown(table: pl.DataFrame) -> str:
         "|" + "|".join(kinds) + "|",
     ]
     for row in table.iter_rows():
-        cells = (f"{value:.3g}" if isinstance(value, float) else str(value) for value in row)
-        lines.append("| " + " | ".join(cells) + " |")
+        lines.append("| " + " | ".join(map(_cell, row)) + " |")
     return "\n".join(lines)
+
+
+def _cell(value: object) -> str:
+    """A value of a table, a dash where there is none."""
+    if value is None:
+        return "–"
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
 def scientific(value: float | None) -> str:

@@ -20,6 +20,18 @@ _MODULES = {
     "lowe2022.transfer": ("table1",),
     "lowe2022.search": ("search",),
     "lowe2022.covertype": ("covertype",),
+    "kaiser2016.table1": ("table1",),
+    "kaiser2016.algorithms": ("algorithms", "decimal"),
+    "kaiser2016.grid": ("grid",),
+    "kaiser2016.ablations": ("ablations",),
+    "kaiser2016.ensemble": ("ensemble",),
+    "trask2018.identity": ("table5",),
+    "trask2018.arithmetic": ("table6", "table8"),
+    "trask2018.digits": ("table2", "table2_search", "perception"),
+    "trask2018.parity": ("table4", "table4_search"),
+    "trask2018.words": ("table3",),
+    "trask2018.programs": ("figure4", "figure6"),
+    "trask2018.grid_world": ("grid_world", "grid_world_search"),
 }
 
 _PLACES = {
@@ -61,7 +73,7 @@ def get(name: str) -> Callable[..., Any]:
         ('madsen2020.table1', 2)
     """
     if name not in _PLACES:
-        short = {place.split(".")[-1]: place for place in _PLACES}
+        short = {place.split(".")[-1]: place for place in reversed(_PLACES)}
         near = get_close_matches(name, [*_PLACES, *short], n=1, cutoff=0.0)[0]
         raise ValueError(
             f"there is no experiment {name!r}; the nearest name is {short.get(near, near)!r}, "

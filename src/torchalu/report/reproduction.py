@@ -6,17 +6,22 @@ import os
 import re
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from torchalu.evaluate import wilson
 from torchalu.report.comparisons import draw_accuracies, draw_networks, draw_successes
+from torchalu.report.curves import draw_curves
+from torchalu.report.exhibits import EXHIBITS
+from torchalu.report.extrapolation import draw_extrapolation
+from torchalu.report.identity import draw_identity
+from torchalu.report.lengths import draw_lengths
 from torchalu.report.maps import draw_counts, draw_gates, draw_surfaces
 from torchalu.report.panels import draw_rates, draw_sweep
 from torchalu.report.rankings import draw_correlations, draw_ranking
+from torchalu.report.returns import draw_returns
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -36,66 +41,7 @@ LABELS = {
 }
 """What the columns that are varied are called in a picture."""
 
-Kind: TypeAlias = (
-    Literal["rates", "sweep", "gates", "surfaces", "counts"]
-    | Literal["accuracies", "ranking", "correlations", "successes", "networks", "table"]
-)
-
 _NOT_VARIED = ("model", "operation", "varied")
-
-
-@dataclass(frozen=True)
-class Exhibit:
-    """A table or a figure of a paper.
-
-    Attributes:
-        title: what it is about.
-        kind: what is drawn: success rates, measures against what is varied, histograms of gates,
-            loss surfaces, counts over a grid; accuracies against parameters or in their order,
-            correlations of features, successes against the size of the task, networks with their
-            weights, or nothing but the table.
-        experiment: what it is made by, where it is not the experiment of its own name.
-    """
-
-    title: str
-    kind: Kind
-    experiment: str | None = None
-
-
-EXHIBITS = {
-    "table1": Exhibit("(x₁ + x₂) · (x₁ + x₂ + x₃ + x₄)", "rates"),
-    "table2": Exhibit("ten models on ×, + and −", "rates"),
-    "table5": Exhibit("gated units on × and +", "rates", experiment="figure9"),
-    "table6": Exhibit("eleven models on six operations", "rates"),
-    "figure2": Exhibit("loss surface of the NAC with two weights", "surfaces"),
-    "figure3": Exhibit("hidden size and interpolation range", "sweep"),
-    "figure4": Exhibit("sequential MNIST, product", "sweep"),
-    "figure7": Exhibit("ablation of the NMU", "sweep"),
-    "figure8": Exhibit("input size, overlap and subset size", "sweep"),
-    "figure9": Exhibit("values of the gate; table 5", "gates"),
-    "figure10": Exhibit("sparsity weight of the NAU on +", "sweep"),
-    "figure11": Exhibit("sparsity weight of the NAU on −", "sweep"),
-    "figure12": Exhibit("sparsity weight of the NMU on ×", "sweep"),
-    "figure13": Exhibit("sequential MNIST, sum", "sweep"),
-    "figure14": Exhibit("sequential MNIST, sum, NAU without $R_z$", "sweep"),
-    "figure15": Exhibit("sequential MNIST, product, NMU without $R_z$", "sweep"),
-    "noise": Exhibit("table 2 again, targets with 1% noise", "rates"),
-    "correlated": Exhibit("table 2 again, correlated inputs", "rates"),
-    "single_module": Exhibit("one unit, 2 and 10 inputs, nine ranges", "counts"),
-    "lowe2022.figure4": Exhibit("parity of four logits", "networks"),
-    "lowe2022.parity": Exhibit("parity of up to 32 bits", "successes"),
-    "lowe2022.bach": Exhibit("is it Bach?", "ranking"),
-    "lowe2022.bach_independence": Exhibit(
-        "correlations of paired features", "correlations", experiment="bach"
-    ),
-    "lowe2022.figure5": Exhibit("MLP and CNN on MNIST", "accuracies"),
-    "lowe2022.figure6": Exhibit("residual network on CIFAR", "accuracies"),
-    "lowe2022.table1": Exhibit("transfer from a frozen encoder", "ranking"),
-    "lowe2022.covertype": Exhibit("Covertype, with boosted trees", "accuracies"),
-    "lowe2022.search": Exhibit("hyperparameters, by random search", "table"),
-}
-"""Of Madsen & Johansen 2020 where no paper is named, and beyond; as the experiments are named."""
-
 _DEFAULT_PAPER = "madsen2020"
 
 
@@ -218,6 +164,16 @@ def draw_exhibit(name: str, folder: str | os.PathLike[str]) -> dict[str, Figure]
             return {name: draw_successes(table, "inputs", "bits")}
         case "networks":
             return {name: draw_networks(table)}
+        case "identity":
+            return {name: draw_identity(table)}
+        case "lengths":
+            return {name: draw_lengths(table)}
+        case "returns":
+            return {name: draw_returns(table)}
+        case "curves":
+            return {name: draw_curves(table)}
+        case "extrapolation":
+            return {name: draw_extrapolation(table)}
         case "table":
             return {}
 

@@ -1,0 +1,171 @@
+"""From outcomes of the arithmetic tasks to the paper's tables."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from torchalu.evaluate import wilson
+from torchalu.experiments.trask2018.arithmetic_data import Form
+from torchalu.experiments.trask2018.published_arithmetic import PUBLISHED
+
+SOLVED_BELOW = 0.05
+"""Percent of a random start's error: what rounds to the 0.0 of the paper's tables."""
+
+_TESTS = ("interpolation", "extrapolation")
+_LABELS = ["operation", "test", "model"]
+
+
+def raw(outcomes: pl.DataFrame, form: Form) -> pl.DataFrame:
+    """Mean squared errors.
+
+    Args:
+        outcomes: of an `ArithmeticStudy`.
+        form: of the task.
+
+    Returns:
+        A row an operation, test and model, with the learning rate of the lowest median validation
+        loss: the `published` error; `best`, that of the seed with the lowest validation loss;
+        `median`, `seeds`, and how many have diverged, `nan`. A model "Random" is the untrained one.
+    """
+    rows = [_untrained(outcomes, operation, test) for operation, test in _cells(outcomes, form)]
+    rows += [
+        {
+            **label,
+            "learning_rate": runs["learning_rate"][0],
+            "best": best["error"],
+            "median": runs["error"].median(),
+            "seeds": runs.height,
+            "nan": int((runs["status"] == "nan").sum()),
+        }
+        for label, runs, best in _groups(outcomes, form)
+    ]
+    return _with_published(rows, form, "published")
+
+
+def relative(outcomes: pl.DataFrame, form: Form) -> pl.DataFrame:
+    """Errors in percent of the error of an untrained model of the same seed.
+
+    Args:
+        outcomes: as of `raw`.
+        form: of the task.
+
+    Returns:
+        As of `raw`; and `solved`, the seeds below `SOLVED_BELOW`, with the rate and its Wilson
+        interval.
+    """
+    rows = []
+    for label, runs, best in _groups(outcomes, form):
+        count = int((runs["relative"] < SOLVED_BELOW).sum())
+        low, high = wilson(count, runs.height)
+        rows.append(
+            {
+                **label,
+                "best_relative": best["relative"],
+                "median_relative": runs["relative"].median(),
+                "seeds": runs.height,
+                "solved": count,
+                "solved_rate": count / runs.height,
+                "solved_low": low,
+                "solved_high": high,
+            }
+        )
+    return _with_published(rows, form, "published_relative")
+
+
+def picks(outcomes: pl.DataFrame, form: Form) -> pl.DataFrame:
+    """Which model extrapolates best on each operation, by how many seeds are solved.
+
+    Args:
+        outcomes: as of `raw`.
+        form: of the task.
+
+    Returns:
+        A row an operation: `pick`, the model that solves most seeds, of equals the one with the
+        lower median; `paper`, which of NAC and NALU does best here; the median error of both, and
+        the `factor` between them; how many seeds the pick solves, as of `relative`, and how many
+        of as many the paper's unit, `paper_solved`.
+    """
+    table = relative(outcomes, form).filter(pl.col("test") == "extrapolation")
+    ranked = table.sort("solved_rate", "median_relative", descending=[True, False])
+    theirs = ranked.filter(pl.col("model").is_in(["NAC", "NALU"]))
+    best, paper = (
+        frame.unique("operation", keep="first", maintain_order=True) for frame in (ranked, theirs)
+    )
+    joined = best.join(paper, on="operation", how="left", suffix="_paper").select(
+        "operation",
+        pl.col("model").alias("pick"),
+        "median_relative",
+        pl.col("model_paper").alias("paper"),
+        pl.col("median_relative_paper").alias("paper_median_relative"),
+        (pl.col("median_relative_paper") / pl.col("median_relative")).alias("factor"),
+        *("seeds", "solved", "solved_rate", "solved_low", "solved_high"),
+        pl.col("solved_paper").alias("paper_solved"),
+    )
+    return _in_order(joined, form, ["operation"])
+
+
+def chosen(outcomes: pl.DataFrame) -> pl.DataFrame:
+    """The outcomes of each model and operation at the learning rate that validates best.
+
+    Args:
+        outcomes: as of `raw`; a validation loss that is missing counts as infinite.
+    """
+    labels = ["model", "operation"]
+    loss = pl.col("validation_loss").fill_null(float("inf")).median()
+    medians = outcomes.group_by(*labels, "learning_rate").agg(loss.alias("loss"))
+    best = medians.sort("loss", "learning_rate").unique(labels, keep="first", maintain_order=True)
+    return outcomes.join(best, on=[*labels, "learning_rate"], how="semi", maintain_order="left")
+
+
+def _groups(outcomes: pl.DataFrame, form: Form) -> list[tuple[dict, pl.DataFrame, dict]]:
+    """For each cell of a table its label, its runs, and the one that validates best."""
+    runs, groups = chosen(outcomes), []
+    for operation, test in _cells(outcomes, form):
+        error = pl.col(f"{test}_error").fill_null(float("inf"))
+        own = runs.filter(pl.col("operation") == operation).with_columns(
+            error=error,
+            relative=100 * error / pl.col(f"{test}_random"),
+            validation_loss=pl.col("validation_loss").fill_null(float("inf")),
+        )
+        for (model,), part in own.group_by("model", maintain_order=True):
+            best = part.sort("validation_loss", "seed").row(0, named=True)
+            groups.append(({"operation": operation, "test": test, "model": model}, part, best))
+    return groups
+
+
+def _cells(outcomes: pl.DataFrame, form: Form) -> list[tuple[str, str]]:
+    there = set(outcomes["operation"])
+    return [(name, test) for name in form.operations if name in there for test in _TESTS]
+
+
+def _untrained(outcomes: pl.DataFrame, operation: str, test: str) -> dict:
+    runs = outcomes.filter(pl.col("operation") == operation).unique("seed")
+    return {
+        "operation": operation,
+        "test": test,
+        "model": "Random",
+        "learning_rate": None,
+        "best": None,
+        "median": runs[f"{test}_random"].median(),
+        "seeds": runs.height,
+        "nan": 0,
+    }
+
+
+def _with_published(rows: list[dict], form: Form, column: str) -> pl.DataFrame:
+    """The rows in the order of the paper's table, the published numbers beside them."""
+    published = PUBLISHED[form.name].select(*_LABELS, column)
+    table = pl.DataFrame(rows, infer_schema_length=None).join(published, on=_LABELS, how="left")
+    return _in_order(table, form, ["operation", "test"]).select(
+        *_LABELS, column, pl.all().exclude(*_LABELS, column)
+    )
+
+
+def _in_order(table: pl.DataFrame, form: Form, by: list[str]) -> pl.DataFrame:
+    """By operation and test as the paper has them; models as they came."""
+    ranks = {"operation": list(form.operations), "test": list(_TESTS)}
+    keys = [
+        pl.col(name).replace_strict({value: k for k, value in enumerate(ranks[name])})
+        for name in by
+    ]
+    return table.sort(keys, maintain_order=True)

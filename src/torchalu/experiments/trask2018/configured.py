@@ -1,0 +1,181 @@
+"""Units whose parameters a network sets at each step."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.func import vmap
+
+from torchalu import functional
+from torchalu.functional.nmu import nmu_definition
+
+_MOST = math.exp(20.0)
+"""Where registers stop, as an iNALU's product does; no program comes to so much."""
+
+_FIRST_SIZE = 0.1
+"""Of the part of a parameter that depends on the LSTM, at the start."""
+
+
+@dataclass(frozen=True)
+class ConfiguredUnit:
+    """A unit that takes each of its parameters anew with each row of its input.
+
+    Attributes:
+        apply: gives the outputs from the rows and the parameters for each.
+        matrices: how many of its parameters are of shape (out, in).
+        vectors: how many more are of shape (out,).
+    """
+
+    apply: Callable[..., Float[Tensor, "batch out"]]
+    matrices: int
+    vectors: int = 0
+
+    def split(
+        self, numbers: Float[Tensor, "batch numbers"], outputs: int, inputs: int
+    ) -> list[Tensor]:
+        """The parameters that so many numbers are.
+
+        Args:
+            numbers: `self.size(outputs, inputs)` for each row.
+            outputs: of the unit.
+            inputs: of the unit.
+        """
+        sizes = [outputs * inputs] * self.matrices + [outputs] * self.vectors
+        parts = numbers.split(sizes, -1)
+        matrices = [part.unflatten(-1, (outputs, inputs)) for part in parts[: self.matrices]]
+        return [*matrices, *parts[self.matrices :]]
+
+    def size(self, outputs: int, inputs: int) -> int:
+        """How many numbers its parameters are.
+
+        Args:
+            outputs: of the unit.
+            inputs: of the unit.
+        """
+        return (self.matrices * inputs + self.vectors) * outputs
+
+
+def _nac(x: Tensor, w_hat: Tensor, m_hat: Tensor) -> Tensor:
+    return functional.nac(x, w_hat, m_hat)
+
+
+def _nalu(x: Tensor, w_hat: Tensor, m_hat: Tensor, gate: Tensor) -> Tensor:
+    return functional.nalu(x, functional.nac_weight(w_hat, m_hat), gate)
+
+
+def _nalu_with_gate(x: Tensor, w_hat: Tensor, m_hat: Tensor, gate: Tensor) -> Tensor:
+    weight = functional.nac_weight(w_hat, m_hat)
+    added, multiplied = functional.nau(x, weight), functional.nac_mul(x, weight)
+    return torch.sigmoid(gate) * added + torch.sigmoid(-gate) * multiplied
+
+
+def _nau(x: Tensor, weight: Tensor) -> Tensor:
+    return functional.nau(x, weight.clamp(-1, 1))
+
+
+def _gated(
+    x: Float[Tensor, "batch in"],
+    nau_weight: Float[Tensor, "batch out in"],
+    nmu_weight: Float[Tensor, "batch out in"],
+    gate: Float[Tensor, "batch out in"],
+) -> Float[Tensor, "batch out"]:
+    """As `functional.gated_nau_nmu`, for all rows at once."""
+    logit = torch.einsum("bi,boi->bo", x, gate)
+    product = nmu_definition(x, (0.5 + nmu_weight).clamp(0, 1))
+    limit = torch.finfo(x.dtype).max
+    added = vmap(_nau)(x, nau_weight)
+    return torch.sigmoid(logit) * added + torch.sigmoid(-logit) * product.clamp(-limit, limit)
+
+
+CONFIGURED: Mapping[str, ConfiguredUnit] = MappingProxyType(
+    {
+        "NALU": ConfiguredUnit(vmap(_nalu), 3),
+        "NALU,gate": ConfiguredUnit(vmap(_nalu_with_gate), 2, 1),
+        "NAC": ConfiguredUnit(vmap(_nac), 2),
+        "NAU": ConfiguredUnit(vmap(_nau), 1),
+        "GatedNAUNMU": ConfiguredUnit(_gated, 3),
+    }
+)
+"""The units that an LSTM can configure, by name."""
+
+
+class Configured(nn.Module):
+    r"""A recurrent unit whose parameters are functions of an LSTM's output.
+
+    .. math:: h_t = \mathrm{LSTM}(s_t, h_{t-1}), \qquad
+              m_t = \mathrm{unit}_{\theta(h_t)}([x_t; m_{t-1}]), \qquad
+              \theta(h) = A h + b
+
+    The LSTM reads the symbols :math:`s_t`, and so decides what is done; the numbers :math:`x_t`
+    go through the unit alone, with m, the registers.
+
+    Args:
+        unit: one of `CONFIGURED`.
+        input_size: numbers in each input of the LSTM.
+        hidden_size: units of the LSTM.
+        registers: size of m, which is 0 at first; the first register is the answer.
+
+    Shape:
+        `(batch, steps, input_size)` and `(batch, steps)` to `(batch, steps, registers)`.
+
+    Initialization:
+        Of the linear layer that gives the parameters, A a tenth of torch's own start, b torch's.
+
+    Raises:
+        ValueError: there is no such unit, or a size is not positive.
+
+    Source:
+        Trask et al. 2018, section 4.4: the parameters of the NALU "are learned functions of the
+        LSTM output at each timestep". Departures, where it says no more: linear functions; the
+        unit sees the number of the step, 0 where there is none, and its own output of the step
+        before. Registers stop at e^20, and what flows back through each of them at a step is cut
+        to [-1, 1]: over 20 steps a product of powers overflows float32, and so does its gradient.
+
+    Example:
+        >>> network = Configured("NALU", 3, 8, registers=2)
+        >>> network(torch.zeros(4, 6, 3), torch.ones(4, 6)).shape
+        torch.Size([4, 6, 2])
+    """
+
+    def __init__(self, unit: str, input_size: int, hidden_size: int, registers: int = 4) -> None:
+        super().__init__()
+        if unit not in CONFIGURED:
+            raise ValueError(f"unit is {unit!r}; choose from {', '.join(CONFIGURED)}")
+        sizes = {"input_size": input_size, "hidden_size": hidden_size, "registers": registers}
+        for name, size in sizes.items():
+            if size < 1:
+                raise ValueError(f"{name} is {size}; give a positive integer")
+        self.unit, self.registers = CONFIGURED[unit], registers
+        self.shape = (registers, registers + 1)
+        self.lstm = nn.LSTM(input_size, hidden_size, batch_first=True)
+        self.parameters_of = nn.Linear(hidden_size, self.unit.size(registers, registers + 1))
+        with torch.no_grad():
+            self.parameters_of.weight.mul_(_FIRST_SIZE)
+
+    def forward(
+        self, input: Float[Tensor, "batch steps in"], numbers: Float[Tensor, "batch steps"]
+    ) -> Float[Tensor, "batch steps registers"]:
+        """Run over sequences."""
+        settings = self.parameters_of(self.lstm(input)[0]).unbind(1)
+        state = input.new_zeros(input.shape[0], self.registers)
+        states = []
+        for setting, number in zip(settings, numbers.unbind(1), strict=True):
+            seen = torch.cat((number.unsqueeze(-1), state), -1)
+            parameters = self.unit.split(setting, *self.shape)
+            state = _bounded(self.unit.apply(seen, *parameters))
+            states.append(state)
+        return torch.stack(states, 1)
+
+
+def _bounded(state: Float[Tensor, "batch registers"]) -> Float[Tensor, "batch registers"]:
+    """Registers that neither overflow nor let a gradient do so."""
+    state = state.nan_to_num(0.0).clamp(-_MOST, _MOST)
+    if state.requires_grad:
+        state.register_hook(lambda grad: grad.nan_to_num(0.0).clamp(-1, 1))
+    return state

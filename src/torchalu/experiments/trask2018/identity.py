@@ -1,0 +1,291 @@
+"""Figure 1 and table 5: autoencoders learn the identity function only where they are trained."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Annotated, TypeAlias
+
+import polars as pl
+import torch
+import tyro
+from torch import Tensor, nn
+
+from torchalu.evaluate import t_interval, wilson
+from torchalu.experiments.kaiser2016.study import one_thread
+from torchalu.experiments.setting import choose
+from torchalu.experiments.trask2018.published_arithmetic import TABLE5
+from torchalu.experiments.trask2018.replicas import (
+    Examples,
+    Replicas,
+    blocks,
+    started,
+    train_replicas,
+)
+from torchalu.nn import NAC, NAU
+from torchalu.train import JSON, Chunk, Part, Report, TrainingConfiguration
+
+HIDDEN = 8
+TRAINED, SHOWN, TESTED = 5, 20, 1000
+"""Numbers up to which models are trained, figure 1 is drawn, and table 5 is measured."""
+
+SOLVED_BELOW = 0.05
+"""Percent of the error of an answer that is always 0: what rounds to the table's 0.0."""
+
+_ZERO_ERROR = 500.0  # what the paper divides by: the error of always answering 0
+
+_NONLINEAR: dict[str, Callable[[], nn.Module]] = {
+    "Hardtanh": nn.Hardtanh,
+    "ReLU6": nn.ReLU6,
+    "Softsign": nn.Softsign,
+    "Tanh": nn.Tanh,
+    "Sigmoid": nn.Sigmoid,
+    "Threshold": lambda: nn.Threshold(0.1, 20.0),
+    "SELU": nn.SELU,
+    "ELU": nn.ELU,
+    "Softshrink": nn.Softshrink,
+    "ReLU": nn.ReLU,
+    "LeakyReLU": nn.LeakyReLU,
+    "Tanhshrink": nn.Tanhshrink,
+    "Softplus": nn.Softplus,
+    "PReLU": nn.PReLU,
+    "None": nn.Identity,
+}
+_UNITS = {"NAC": NAC, "NAU": NAU}
+
+MODELS = (*_NONLINEAR, *_UNITS)
+"""The fifteen of table 5 in its order, and two units that need no nonlinearity."""
+
+
+@dataclass(frozen=True)
+class IdentityRuns:
+    """How many autoencoders are trained, and how.
+
+    Args:
+        seeds: of each model.
+        first_seed: the number of the first.
+        steps: optimizer steps.
+        learning_rate: of Adam.
+        together: seeds that are trained side by side, in one chunk.
+
+    Raises:
+        ValueError: a number that is not positive, a seed below 0.
+
+    Example:
+        >>> IdentityRuns(seeds=0)
+        Traceback (most recent call last):
+        ValueError: seeds is 0; give a positive number
+    """
+
+    seeds: int = 100
+    first_seed: int = 0
+    steps: int = 10_000
+    learning_rate: float = 0.01
+    together: int = 100
+
+    def __post_init__(self) -> None:
+        for name in ("seeds", "steps", "learning_rate", "together"):
+            if not getattr(self, name) > 0:
+                raise ValueError(f"{name} is {getattr(self, name)}; give a positive number")
+        if self.first_seed < 0:
+            raise ValueError(f"first_seed is {self.first_seed}; give 0 or more")
+
+    @property
+    def blocks(self) -> list[range]:
+        """The seeds of each chunk."""
+        return blocks(self.first_seed, self.seeds, self.together)
+
+
+IdentityOptions: TypeAlias = Annotated[IdentityRuns, tyro.conf.arg(name="")]
+"""`IdentityRuns` as a parameter: each field is an option of the command line."""
+
+
+@dataclass
+class IdentityStudy:
+    """Autoencoders times seeds; the seeds of a chunk are trained side by side.
+
+    Args:
+        models: names of nonlinearities or units.
+        runs: seeds, steps, learning rate.
+
+    Raises:
+        ValueError: a name that is unknown, or none.
+
+    Example:
+        >>> IdentityStudy(("ReLU", "None"), IdentityRuns()).chunks()[0].name
+        'ReLU-seed0'
+    """
+
+    models: tuple[str, ...]
+    runs: IdentityRuns
+    name: str = "trask2018.table5"
+    configuration: Mapping[str, JSON] = field(init=False)
+    keys: tuple[str, ...] = ("model", "seed")
+
+    def __post_init__(self) -> None:
+        choose("models", self.models, MODELS)
+        described = {"models": list(self.models), "hidden_size": HIDDEN, **asdict(self.runs)}
+        self.configuration = json.loads(json.dumps(described))
+
+    def chunks(self) -> list[Chunk]:
+        """All models of the first seeds, then of the next, and so on."""
+        return [
+            Chunk(f"{model}-seed{block[0]}", float(len(block)))
+            for block in self.runs.blocks
+            for model in self.models
+        ]
+
+    def run(self, chunk: Chunk, scratch: Path, report: Report) -> Part:
+        """Train and test the autoencoders of some seeds; see `torchalu.train.Study`."""
+        model, _, first = chunk.name.rpartition("-seed")
+        seeds = next(block for block in self.runs.blocks if block[0] == int(first))
+        replicas = started(partial(autoencoder, model), seeds)
+        seen = _numbers(TRAINED, len(seeds))
+        numbers = TrainingConfiguration(
+            steps=self.runs.steps, learning_rate=self.runs.learning_rate, seed=seeds[0]
+        )
+        with one_thread():
+            records = train_replicas(
+                replicas, lambda _: seen, seen, numbers, folder=scratch, report=report
+            )
+            errors = replicas.errors(_numbers(TESTED, len(seeds)), _distance)[:, 0]
+            curves = [_distances(replicas, seed) for seed in range(len(seeds))]
+        outcomes = pl.DataFrame(
+            {
+                "model": [model] * len(seeds),
+                "seed": list(seeds),
+                "validation_loss": replicas.best_loss[:, 0].tolist(),
+                "error": errors.tolist(),
+                "errors": curves,
+                "best_step": replicas.best_step[:, 0].tolist(),
+            }
+        )
+        named = records.select(
+            pl.lit(model).alias("model"),
+            (pl.col("seed_index") + seeds[0]).alias("seed"),
+            pl.all().exclude("seed_index", "task_index"),
+        )
+        weights = {name: value[:, 0].clone() for name, value in replicas.best().items()}
+        return Part(named, outcomes, weights)
+
+    def summarize(self, outcomes: pl.DataFrame) -> dict[str, pl.DataFrame]:
+        """Table 5 and figure 1.
+
+        Args:
+            outcomes: of all chunks.
+
+        Returns:
+            `table5`, a row a model: the `published` mean absolute error, `best`, that of the seed
+            with the lowest training loss, `mean` with Student's interval, `percent` of always
+            answering 0, and how many seeds are `solved`, with Wilson's interval; and `figure1`, a
+            row a model and number: the mean absolute error with its interval.
+        """
+        groups = list(outcomes.group_by("model", maintain_order=True))
+        groups.sort(key=lambda group: MODELS.index(str(group[0][0])))
+        table = pl.DataFrame([_row(str(name), runs) for (name,), runs in groups])
+        curves = [row for (name,), runs in groups for row in _curve(str(name), runs)]
+        published = table.select("model").join(TABLE5, on="model", how="left")["published"]
+        return {"table5": table.insert_column(1, published), "figure1": pl.DataFrame(curves)}
+
+
+def table5(
+    runs: IdentityOptions = IdentityRuns(), *, models: tuple[str, ...] = MODELS
+) -> IdentityStudy:
+    """Table 5 and figure 1: the identity function, by autoencoders with fifteen nonlinearities.
+
+    Args:
+        runs: seeds, steps, learning rate.
+        models: names of nonlinearities as in table 5, or "NAC" or "NAU" for layers of them.
+
+    Raises:
+        ValueError: a count that is not positive, a name that is unknown.
+
+    Source:
+        Trask et al. 2018, section 1.1 and appendix A. Departures: see the README.
+
+    Example:
+        >>> len(table5().chunks())
+        17
+    """
+    return IdentityStudy(models, runs)
+
+
+def autoencoder(model: str) -> nn.Sequential:
+    """A network from one number to one number, by three hidden layers of eight.
+
+    Args:
+        model: one of `MODELS`.
+
+    Example:
+        >>> autoencoder("NAU")
+        Sequential(
+          (0): NAU(in_features=1, out_features=8)
+          (1): NAU(in_features=8, out_features=8)
+          (2): NAU(in_features=8, out_features=8)
+          (3): NAU(in_features=8, out_features=1)
+        )
+    """
+    sizes = [(1, HIDDEN), (HIDDEN, HIDDEN), (HIDDEN, HIDDEN)]
+    if model in _UNITS:
+        return nn.Sequential(*(_UNITS[model](*size) for size in (*sizes, (HIDDEN, 1))))
+    layers = [layer for size in sizes for layer in (nn.Linear(*size), _NONLINEAR[model]())]
+    return nn.Sequential(*layers, nn.Linear(HIDDEN, 1))
+
+
+def _numbers(limit: int, seeds: int) -> Examples:
+    """The whole numbers from -limit to limit, for each seed."""
+    column = torch.arange(-limit, limit + 1, dtype=torch.float32).unsqueeze(1)
+    return Examples(column.expand(seeds, -1, 1), column.expand(seeds, 1, -1, 1))
+
+
+def _distance(answers: Tensor, targets: Tensor) -> Tensor:
+    """The absolute error."""
+    return (answers - targets).abs()
+
+
+def _distances(replicas: Replicas, seed: int) -> list[float]:
+    """The absolute error on each number of figure 1."""
+    kept: list[Tensor] = []
+
+    def keep(answers: Tensor, targets: Tensor) -> Tensor:
+        kept.append(_distance(answers, targets))
+        return kept[0]
+
+    replicas.error(seed, _numbers(SHOWN, 1), keep)
+    return kept[0].flatten().tolist()
+
+
+def _row(model: str, runs: pl.DataFrame) -> dict:
+    """The row of table 5."""
+    mean = t_interval(runs["error"].to_list())
+    best = runs.sort("validation_loss", "seed").row(0, named=True)
+    solved = int((100 * runs["error"] / _ZERO_ERROR < SOLVED_BELOW).sum())
+    low, high = wilson(solved, runs.height)
+    return {
+        "model": model,
+        "best": best["error"],
+        "mean": mean.mean,
+        "mean_low": mean.low,
+        "mean_high": mean.high,
+        "median": runs["error"].median(),
+        "percent": 100 * (mean.mean or 0.0) / _ZERO_ERROR,
+        "seeds": runs.height,
+        "solved": solved,
+        "solved_low": low,
+        "solved_high": high,
+    }
+
+
+def _curve(model: str, runs: pl.DataFrame) -> list[dict]:
+    """The points of figure 1."""
+    rows = []
+    for number, errors in zip(
+        range(-SHOWN, SHOWN + 1), zip(*runs["errors"].to_list(), strict=True), strict=True
+    ):
+        mean = t_interval(list(errors))
+        row = {"model": model, "number": number, "error": mean.mean}
+        rows.append(row | {"error_low": mean.low, "error_high": mean.high})
+    return rows

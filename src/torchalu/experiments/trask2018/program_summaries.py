@@ -1,0 +1,120 @@
+"""From the outcomes of all networks on programs to the tables and curves that are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import polars as pl
+
+from torchalu.evaluate import wilson
+from torchalu.experiments.trask2018.digit_summaries import ranked
+
+_CELL = ("model", "hidden", "learning_rate", "registers", "sees_numbers")
+_SOLVED = 0.99
+_SIGMAS = 2.0
+
+
+def program_tables(figure: str) -> Callable[[pl.DataFrame], dict[str, pl.DataFrame]]:
+    """The tables of a figure: its curves, the results behind them, and the search.
+
+    Args:
+        figure: its name, such as "figure4".
+    """
+
+    def tables(outcomes: pl.DataFrame) -> dict[str, pl.DataFrame]:
+        validated = outcomes.filter(pl.col("digits") == pl.col("digits").min())
+        search = ranked(validated, _CELL, ["model"])
+        cells = search.unique("model", keep="first", maintain_order=True)
+        chosen = outcomes.join(cells, on=list(_CELL), how="semi", maintain_order="left")
+        return {
+            figure: curves(chosen),
+            f"{figure}_digits": results(chosen),
+            f"{figure}_search": search,
+        }
+
+    return tables
+
+
+def curves(outcomes: pl.DataFrame) -> pl.DataFrame:
+    """The digits that match against the steps taken, with bands of two standard deviations.
+
+    Args:
+        outcomes: of one cell of each model.
+
+    Returns:
+        A row a model, number of digits and step: `seeds`, the `mean` over them, and `low` and
+        `high`, two standard deviations from it and cut off at 0 and 1. A seed that ended early
+        in NaN keeps its last number.
+
+    Source:
+        Trask et al. 2018, figures 4 and 6.
+
+    Example:
+        >>> rows = {"model": ["NAC"] * 2, "digits": [2, 2], "seed": [0, 1]}
+        >>> rows |= {"evaluation_steps": [[5]] * 2, "matching_digits": [[0.5], [0.7]]}
+        >>> curves(pl.DataFrame(rows)).select("seeds", "mean", "high").row(0)
+        (2, 0.6, 0.88284...)
+    """
+    groups = ["model", "digits", "step"]
+    long = outcomes.select(
+        "model",
+        "digits",
+        "seed",
+        pl.col("evaluation_steps").alias("step"),
+        pl.col("matching_digits").alias("matching"),
+    ).explode("step", "matching")
+    every = long.select("step").unique()
+    runs = long.select("model", "digits", "seed").unique(maintain_order=True)
+    filled = (
+        runs.join(every, how="cross")
+        .join(long, on=["model", "digits", "seed", "step"], how="left")
+        .sort("model", "digits", "seed", "step")
+        .with_columns(pl.col("matching").forward_fill().over("model", "digits", "seed"))
+    )
+    spread = pl.col("matching").std().fill_null(0.0)
+    mean = pl.col("matching").mean()
+    return (
+        filled.group_by(groups)
+        .agg(
+            seeds=pl.len(),
+            mean=mean,
+            low=(mean - _SIGMAS * spread).clip(0, 1),
+            high=(mean + _SIGMAS * spread).clip(0, 1),
+        )
+        .sort(groups)
+    )
+
+
+def results(outcomes: pl.DataFrame) -> pl.DataFrame:
+    """What is right at the best step by validation, by the digits of the numbers.
+
+    Args:
+        outcomes: of one cell of each model.
+
+    Returns:
+        A row a number of digits and model, the best median first: `seeds`; the share of matching
+        digits of the seed that validates best, `chosen`, of the `best` seed and of the `median`
+        one; the median share of programs that are right as a whole, and the median error; and
+        `solved`, the seeds with 99% of the digits, with a 95% interval.
+    """
+    table = (
+        outcomes.with_columns(pl.col("validation_loss").fill_nan(float("inf")))
+        .sort("validation_loss", "seed", nulls_last=True)
+        .group_by("digits", *_CELL, maintain_order=True)
+        .agg(
+            seeds=pl.len(),
+            chosen_seed=pl.col("seed").first(),
+            chosen=pl.col("matching").first(),
+            best=pl.col("matching").max(),
+            median=pl.col("matching").median(),
+            median_right=pl.col("right").median(),
+            median_rmse=pl.col("rmse").fill_nan(float("inf")).median(),
+            solved=(pl.col("matching") >= _SOLVED).sum(),
+        )
+        .sort("digits", "median", "model", descending=[False, True, False])
+    )
+    intervals = [wilson(*pair) for pair in table.select("solved", "seeds").iter_rows()]
+    return table.with_columns(
+        pl.Series("solved_low", [low for low, _ in intervals], pl.Float64),
+        pl.Series("solved_high", [high for _, high in intervals], pl.Float64),
+    )

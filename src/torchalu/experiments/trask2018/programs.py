@@ -1,0 +1,125 @@
+"""Figures 4 and 6: small programs and sums, evaluated with larger numbers than trained on."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Annotated
+
+import tyro
+
+from torchalu.experiments.kaiser2016.study import SeedOptions, Seeds
+from torchalu.experiments.setting import choose
+from torchalu.experiments.trask2018.configured import CONFIGURED
+from torchalu.experiments.trask2018.program_networks import MODELS
+from torchalu.experiments.trask2018.program_summaries import program_tables
+from torchalu.experiments.trask2018.program_training import (
+    ProgramSetting,
+    ProgramTask,
+    ProgramTraining,
+)
+from torchalu.experiments.trask2018.settings_study import SettingsStudy
+
+Training = Annotated[ProgramTraining, tyro.conf.arg(name="")]
+
+_TEN = Seeds(10)
+_NUMBERS = ProgramTraining()
+
+
+def figure4(
+    seeds: SeedOptions = _TEN,
+    *,
+    models: tuple[str, ...] = MODELS,
+    hidden: tuple[int, ...] = (64,),
+    learning_rates: tuple[float, ...] = (0.003,),
+    registers: tuple[int, ...] = (4,),
+    sees_numbers: tuple[bool, ...] = (False,),
+    training: Training = _NUMBERS,
+) -> SettingsStudy:
+    """Figure 4: programs of if, + and -, trained on two digits, tested on three and four.
+
+    Where several values of an option are given, the cell of each model whose median validates
+    best, on programs of two digits, is shown: this is the search for what the paper leaves open.
+
+    Args:
+        seeds: of each network.
+        models: names of networks.
+        hidden: sizes of the LSTM, the UGRNN, the DNC's controller.
+        learning_rates: of Adam.
+        registers: of a configured unit.
+        sees_numbers: whether the LSTM that configures a unit reads the numbers.
+        training: all other numbers.
+
+    Raises:
+        ValueError: a number that is out of its range, a name that is unknown, values twice.
+
+    Source:
+        Trask et al. 2018, section 4.4: 10 runs, a loss of RMSE, and bands of two standard
+        deviations. No size, rate, or number of steps is stated. Departures: see `Programs`,
+        `ProgramNetwork` and `Configured`.
+
+    Example:
+        >>> len(figure4(Seeds(2), models=("LSTM", "NALU"), registers=(1, 4)).chunks())
+        6
+    """
+    settings = _settings(
+        "programs", models, hidden, learning_rates, registers, sees_numbers, training
+    )
+    return SettingsStudy("trask2018.figure4", settings, seeds, program_tables("figure4"))
+
+
+def figure6(
+    seeds: SeedOptions = _TEN,
+    *,
+    models: tuple[str, ...] = MODELS,
+    hidden: tuple[int, ...] = (64,),
+    learning_rates: tuple[float, ...] = (0.003,),
+    registers: tuple[int, ...] = (4,),
+    sees_numbers: tuple[bool, ...] = (False,),
+    training: Training = _NUMBERS,
+) -> SettingsStudy:
+    """Figure 6: sums of two numbers, trained on two digits, tested on three and four.
+
+    Args:
+        seeds: as in `figure4`.
+        models: as in `figure4`.
+        hidden: as in `figure4`.
+        learning_rates: as in `figure4`.
+        registers: as in `figure4`.
+        sees_numbers: as in `figure4`.
+        training: as in `figure4`; the nesting does nothing.
+
+    Raises:
+        ValueError: a number that is out of its range, a name that is unknown, values twice.
+
+    Source:
+        Trask et al. 2018, section 4.4 and appendix E; see `figure4`.
+
+    Example:
+        >>> figure6().name
+        'trask2018.figure6'
+    """
+    settings = _settings(
+        "addition", models, hidden, learning_rates, registers, sees_numbers, training
+    )
+    return SettingsStudy("trask2018.figure6", settings, seeds, program_tables("figure6"))
+
+
+def _settings(
+    task: ProgramTask,
+    models: tuple[str, ...],
+    hidden: tuple[int, ...],
+    learning_rates: tuple[float, ...],
+    registers: tuple[int, ...],
+    sees_numbers: tuple[bool, ...],
+    training: ProgramTraining,
+) -> list[ProgramSetting]:
+    """All cells of all models; a recurrent network has no registers and reads the numbers."""
+    choose("models", models, MODELS)
+    settings = []
+    for model in models:
+        own = (registers, sees_numbers) if model in CONFIGURED else ((0,), (True,))
+        settings += [
+            ProgramSetting(task, model, size, rate, count, seen, training)
+            for size, rate, count, seen in product(hidden, learning_rates, *own)
+        ]
+    return settings

@@ -1,0 +1,71 @@
+"""Digits that match while networks are trained, on numbers as trained on and on larger ones."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from torchalu.report.panels import WIDTH, check_columns
+from torchalu.report.style import INK, polish, require_matplotlib, styles
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_MEASURES = ("mean", "low", "high")
+
+
+def draw_curves(summary: pl.DataFrame, *, title: str = "") -> Figure:
+    """The share of matching digits of each model against the steps taken, with its band.
+
+    Args:
+        summary: a row a model, number of digits and step: `mean`, and the band's `low` and `high`.
+        title: a line above.
+
+    Returns:
+        The figure, a panel for numbers of so many digits, and the models below.
+
+    Raises:
+        ValueError: if the summary lacks a column, or has no row.
+        ImportError: if matplotlib is missing.
+
+    Example:
+        >>> rows = {"model": ["LSTM"] * 2, "digits": [2, 3], "step": [1000, 1000]}
+        >>> rows |= {"mean": [0.9, 0.2], "low": [0.8, 0.1], "high": [1.0, 0.3]}
+        >>> [axes.get_title() for axes in draw_curves(pl.DataFrame(rows)).axes]
+        ['2 digits', '3 digits']
+    """
+    check_columns(summary, ["model", "digits", "step", *_MEASURES])
+    sizes = summary["digits"].unique().sort().to_list()
+    figure = require_matplotlib()(figsize=(WIDTH, 3.8), layout="constrained")
+    if title:
+        figure.suptitle(title, fontsize=12, color=INK)
+    panels = figure.subplots(1, len(sizes), sharey=True, squeeze=False).flatten()
+    models = summary["model"].unique(maintain_order=True).to_list()
+    for axes, digits in zip(panels, sizes, strict=True):
+        for model, (color, marker) in styles(models).items():
+            own = (pl.col("digits") == digits) & (pl.col("model") == model)
+            line = summary.filter(own).sort("step")
+            x = line["step"].to_numpy()
+            mean, low, high = (line[name].cast(pl.Float64).to_numpy() for name in _MEASURES)
+            axes.fill_between(x, low, high, color=color, alpha=0.12, lw=0)
+            axes.plot(
+                x, mean, color=color, marker=marker, ms=3.5, lw=0.9, label=model,
+                mec="white", mew=0.4,
+            )  # fmt: skip
+        axes.set_title(f"{digits} digits", fontsize=11, color=INK)
+        _scale(axes)
+    panels[0].set_ylabel("matching digits", color=INK)
+    handles = panels[0].get_legend_handles_labels()
+    figure.legend(*handles, loc="outside lower center", ncols=min(len(models), 8), frameon=False)
+    return figure
+
+
+def _scale(axes: Axes) -> None:
+    """Steps from 0, shares in percent."""
+    axes.set_xlim(left=0)
+    axes.set_ylim(-0.04, 1.04)
+    axes.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0%", "25%", "50%", "75%", "100%"])
+    axes.set_xlabel("step", color=INK)
+    polish(axes)

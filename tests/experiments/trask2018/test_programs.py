@@ -1,0 +1,278 @@
+"""Programs: units that an LSTM configures, the networks, the studies and their tables."""
+
+import json
+import re
+
+import polars as pl
+import pytest
+import torch
+from torch import nn
+
+from torchalu import functional, sweep
+from torchalu.evaluate import matching_digits
+from torchalu.experiments import get
+from torchalu.experiments.kaiser2016.study import Seeds, one_thread
+from torchalu.experiments.trask2018.configured import CONFIGURED, Configured
+from torchalu.experiments.trask2018.program_networks import MODELS, ProgramNetwork
+from torchalu.experiments.trask2018.program_summaries import curves, program_tables
+from torchalu.experiments.trask2018.program_training import (
+    ProgramTraining,
+    measured_sets,
+    rmse,
+)
+from torchalu.experiments.trask2018.programs import figure4, figure6
+from torchalu.tasks import Programs, encode_programs, evaluate_program
+from torchalu.train import Stopped
+
+TINY = ProgramTraining(steps=20, batch_size=4, evaluate_every=10, count=5, nesting=(1, 2))
+NEAR = {
+    "NALU": lambda x, w, m, g: functional.nalu(x, functional.nac_weight(w, m), g),
+    "NAC": functional.nac,
+    "NAU": lambda x, w: functional.nau(x, w.clamp(-1, 1)),
+    "GatedNAUNMU": lambda x, w, m, g: functional.gated_nau_nmu(
+        x, w.clamp(-1, 1), (m + 0.5).clamp(0, 1), g
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NEAR)
+def test_a_configured_unit_equals_the_unit_row_by_row(name):
+    generator = torch.Generator().manual_seed(0)
+    unit, x = CONFIGURED[name], torch.randn(6, 4, generator=generator)
+    numbers = torch.randn(6, unit.size(3, 4), generator=generator)
+    parameters = unit.split(numbers, 3, 4)
+    outputs = unit.apply(x, *parameters)
+    for row, output in enumerate(outputs):
+        expected = NEAR[name](x[row], *(each[row] for each in parameters))
+        torch.testing.assert_close(output, expected)
+
+
+def test_a_gate_that_is_set_is_that_of_a_nalu_whatever_the_input():
+    """With G x = g in all rows the two readings of the gate agree."""
+    generator = torch.Generator().manual_seed(1)
+    x = torch.randn(5, 2, generator=generator).abs() + 0.5
+    w, m = torch.randn(2, 5, 3, 2, generator=generator)
+    gate = torch.randn(5, 3, generator=generator)
+    as_matrix = torch.stack((gate / x[:, :1], torch.zeros(5, 3)), -1)
+    set_gate = CONFIGURED["NALU,gate"].apply(x, w, m, gate)
+    torch.testing.assert_close(set_gate, CONFIGURED["NALU"].apply(x, w, m, as_matrix))
+
+
+def test_registers_can_add_up_any_numbers():
+    network = Configured("NAC", 3, 4, registers=2)
+    with torch.no_grad():
+        network.parameters_of.weight.zero_()
+        w_hat = torch.tensor([[99.0, 99.0, 0.0], [0.0, 0.0, 0.0]])
+        network.parameters_of.bias.copy_(torch.stack((w_hat, torch.full((2, 3), 99.0))).flatten())
+    numbers = torch.tensor([[3.0, 0.0, 9000.0, 41.0], [1.0, 2.0, 3.0, 4.0]])
+    states = network(torch.randn(2, 4, 3), numbers)
+    torch.testing.assert_close(states[..., 0], numbers.cumsum(1))
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_padding_changes_no_answer(name):
+    torch.manual_seed(0)
+    network = ProgramNetwork(name, 5, registers=2)
+    batch = encode_programs([(7,), ("(", 12, "-", 30, ")")])
+    torch.testing.assert_close(network(batch)[:1], network(encode_programs([(7,)])))
+
+
+@pytest.mark.parametrize("name", CONFIGURED)
+def test_an_lstm_that_configures_sees_numbers_only_where_it_may(name):
+    torch.manual_seed(0)
+    blind, seeing = (ProgramNetwork(name, 5, sees_numbers=sees) for sees in (False, True))
+    lstms = [network.core.get_submodule("lstm") for network in (blind, seeing)]
+    assert [lstm.input_size for lstm in lstms] == [9, 10]
+    assert ProgramNetwork("LSTM", 5).sees_numbers
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_each_network_overfits_one_batch(name):
+    torch.manual_seed(0)
+    rate, steps = {"LSTM": (0.01, 500), "UGRNN": (0.01, 500), "DNC": (0.1, 150)}.get(
+        name, (0.03, 150)
+    )
+    network = ProgramNetwork(name, 12, registers=2)
+    batch = Programs(("sub",), (1, 1), seed=1).batch(0, 8)
+    optimizer = torch.optim.Adam(network.parameters(), lr=rate)
+    losses = []
+    with one_thread():
+        for _ in range(steps):
+            loss = rmse(network(batch), batch)
+            optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+            optimizer.step()
+            losses.append(loss.item())
+    assert min(losses) < 0.75 * batch.targets.std(correction=0).item()
+
+
+@pytest.mark.parametrize("name", CONFIGURED)
+def test_long_programs_of_large_numbers_neither_overflow_nor_have_such_gradients(name):
+    torch.manual_seed(0)
+    network = Configured(name, 3, 4, registers=3)
+    with torch.no_grad():
+        network.parameters_of.bias.normal_(0, 9)
+    states = network(torch.randn(5, 40, 3), 10 ** torch.empty(5, 40).uniform_(-3, 4))
+    assert states.isfinite().all()
+    states[:, -1].square().mean().sqrt().backward()
+    assert all(bool(p.grad is None or p.grad.isfinite().all()) for p in network.parameters())
+
+
+def test_an_unknown_network():
+    with pytest.raises(ValueError, match="model holds 'LSTN'; did you mean 'LSTM'"):
+        ProgramNetwork("LSTN", 4)
+    with pytest.raises(ValueError, match="unit is 'LSTM'; choose from NALU"):
+        Configured("LSTM", 3, 4)
+
+
+def test_tests_have_the_digits_and_validation_has_other_programs():
+    numbers = ProgramTraining(count=200)
+    programs = numbers.programs("programs", 0)
+    sets = measured_sets(programs, numbers.count)
+    again = measured_sets(numbers.programs("programs", 5), numbers.count)
+    for name, batch in sets.items():
+        assert torch.equal(batch.values, again[name].values)
+        if name != "validation":
+            seen = batch.values[batch.symbols == 1]
+            low, high = {"2": (0, 99), "3": (100, 999), "4": (1000, 9999)}[name]
+            assert low <= seen.min() <= seen.max() <= high
+    assert not torch.equal(sets["validation"].targets, sets["2"].targets)
+    assert {len(p) for p in numbers.programs("addition", 0).sample(0, 20)} == {5}
+
+
+@pytest.mark.parametrize("figure", [figure4, figure6])
+def test_twenty_steps_of_each_network(figure, tmp_path):
+    study = figure(Seeds(1), hidden=(5,), registers=(2,), training=TINY)
+    outcomes = sweep.run(study, tmp_path / "run", workers=1)
+    assert outcomes["steps"].unique().to_list() == [20]
+    assert set(outcomes["digits"]) == {2, 3, 4}
+    assert outcomes["evaluation_steps"].to_list() == [[10, 20]] * (3 * len(MODELS))
+    name = study.name.rpartition(".")[2]
+    tables = study.summarize(outcomes)
+    assert list(tables) == [name, f"{name}_digits", f"{name}_search"]
+    assert tables[name].height == len(MODELS) * 3 * 2
+    assert tables[f"{name}_digits"].height == len(MODELS) * 3
+
+
+@pytest.mark.parametrize("name", ["NALU", "DNC"])
+def test_a_broken_run_goes_on_as_if_it_had_not_been(name, tmp_path):
+    made = figure4(Seeds(1), models=(name,), hidden=(5,), registers=(2,), training=TINY)
+    (chunk,) = made.chunks()
+    whole = made.run(chunk, tmp_path / "whole", lambda fraction: None)
+
+    def stop(fraction):
+        if fraction > 0:
+            raise Stopped("enough")
+
+    with pytest.raises(Stopped):
+        made.run(chunk, tmp_path / "broken", stop)
+    again = made.run(chunk, tmp_path / "broken", lambda fraction: None)
+    assert again.outcomes.equals(whole.outcomes)
+    assert again.records.equals(whole.records)
+    assert all(torch.equal(value, again.weights[key]) for key, value in whole.weights.items())
+
+
+def test_an_outcome_is_what_the_kept_weights_give():
+    setting = figure6(Seeds(1), models=("NAC",), hidden=(5,), registers=(2,), training=TINY)
+    import tempfile
+    from pathlib import Path
+
+    with tempfile.TemporaryDirectory() as folder:
+        (chunk,) = setting.chunks()
+        part = setting.run(chunk, Path(folder), lambda fraction: None)
+    network = ProgramNetwork("NAC", 5, registers=2)
+    network.load_state_dict(part.weights)
+    programs = Programs(("add",), (1, 1), (100, 1000), seed=1_000_002).sample(0, 5)
+    with torch.no_grad():
+        answers = [network(encode_programs([program])).item() for program in programs]
+    expected = matching_digits(answers, [evaluate_program(program) for program in programs]).mean()
+    assert part.outcomes.filter(digits=3)["matching"].item() == pytest.approx(expected)
+
+
+def made_up():
+    """A NALU with two rates, of which the second validates better, and an LSTM."""
+    rows = []
+    for model, rate, matching in (("NALU", 0.1, 0.2), ("NALU", 0.01, 1.0), ("LSTM", 0.01, 0.5)):
+        for seed in range(2):
+            for digits in (2, 4):
+                final = matching - 0.1 * seed * (digits - 2)
+                rows.append({
+                    "model": model, "hidden": 8, "learning_rate": rate, "registers": 4,
+                    "sees_numbers": False, "seed": seed, "digits": digits,
+                    "validation_loss": 1 / matching + seed, "rmse": 3.0, "matching": final,
+                    "right": final / 2, "evaluation_steps": [10, 20],
+                    "matching_digits": [final / 2, final],
+                })  # fmt: skip
+    return pl.DataFrame(rows)
+
+
+def test_the_cell_is_chosen_by_validation_and_the_seed_too():
+    tables = program_tables("figure4")(made_up())
+    rows = {(row["model"], row["digits"]): row for row in tables["figure4_digits"].rows(named=True)}
+    assert len(rows) == 4
+    nalu = rows["NALU", 4]
+    assert (nalu["learning_rate"], nalu["seeds"], nalu["chosen_seed"]) == (0.01, 2, 0)
+    assert (nalu["chosen"], nalu["best"], nalu["solved"]) == (1.0, 1.0, 1)
+    assert nalu["median"] == pytest.approx(0.9)
+    assert rows["NALU", 2]["solved"] == 2
+    assert tables["figure4_search"].height == 3
+    line = tables["figure4"].filter(model="NALU", digits=4, step=20).row(0, named=True)
+    assert line["mean"] == pytest.approx(0.9)
+    assert line["low"] == pytest.approx(0.9 - 2 * 0.2 / 2**0.5)  # two standard deviations of 1, .8
+    assert line["high"] == 1.0
+
+
+def test_a_seed_that_ended_early_keeps_its_last_number():
+    rows = made_up().filter(model="LSTM", digits=2)
+    steps = pl.Series([[10, 20], [10]])
+    matching = pl.Series([[0.2, 0.6], [0.4]])
+    table = curves(
+        rows.with_columns(steps.alias("evaluation_steps"), matching.alias("matching_digits"))
+    )
+    assert table["seeds"].to_list() == [2, 2]
+    assert table["mean"].to_list() == [pytest.approx(0.3), pytest.approx(0.5)]
+
+
+@pytest.mark.parametrize("name", ["trask2018.figure4", "trask2018.figure6"])
+def test_chunks_have_names_of_files_and_configurations_are_json(name):
+    study = get(name)()
+    names = [chunk.name for chunk in study.chunks()]
+    assert len(set(names)) == len(names) == 10 * len(MODELS)
+    assert all(re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._,+=-]{0,149}", one) for one in names)
+    assert json.loads(json.dumps(study.configuration)) == study.configuration
+    assert study.keys == (
+        "model", "hidden", "learning_rate", "registers", "sees_numbers", "digits", "seed",
+    )  # fmt: skip
+
+
+def test_options_are_a_grid_for_configured_units_alone():
+    study = figure4(
+        Seeds(1), models=("LSTM", "NALU"), learning_rates=(0.01, 0.001), registers=(1, 4),
+        sees_numbers=(False, True),
+    )  # fmt: skip
+    assert len(study.chunks()) == 2 + 2 * 2 * 2
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"batch_size": 0}, "batch_size is 0; give a positive integer"),
+        ({"clip_norm": 0.0}, "clip_norm is 0.0; give a positive number"),
+    ],
+)
+def test_numbers_out_of_range(options, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        ProgramTraining(**options)
+
+
+@pytest.mark.long
+def test_a_unit_that_adds_goes_beyond_two_digits_and_an_lstm_does_not(tmp_path):
+    training = ProgramTraining(steps=3000, evaluate_every=1000, count=200)
+    study = figure6(
+        Seeds(1), models=("LSTM", "NAC"), hidden=(32,), learning_rates=(0.01,), training=training
+    )
+    outcomes = sweep.run(study, tmp_path / "run", workers=1).filter(digits=4)
+    matching = dict(outcomes.select("model", "matching").iter_rows())
+    assert matching["NAC"] > 0.95
+    assert matching["LSTM"] < 0.3
