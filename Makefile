@@ -12,7 +12,7 @@ demo: $(VENV)/.installed
 	$(BIN)/python examples/demo.py
 
 test: $(VENV)/.installed-dev lint data
-	$(BIN)/python -m pytest -m "not long"
+	$(BIN)/python -m pytest -m "not long" -n auto --dist loadfile
 	$(MAKE) docs
 
 test-long: $(VENV)/.installed-dev

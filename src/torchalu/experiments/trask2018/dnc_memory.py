@@ -86,7 +86,7 @@ def allocation(usage: Float[Tensor, "batch rows"]) -> Float[Tensor, "batch rows"
     r"""The place that is used least, the first of equals.
 
     .. math:: a_{\phi_j} = (1 - u_{\phi_j}) \prod_{i < j} u_{\phi_i}, \qquad
-              u_{\phi_1} \le u_{\phi_2} \le \dots
+              u_{\phi_1} \le u_{\phi_2} \le \ldots
 
     Args:
         usage: u.
@@ -107,11 +107,13 @@ def write(wishes: Wishes, memory: Memory) -> Memory:
     r"""Free places, choose one, write to it, and link it to the one before.
 
     .. math:: \psi = \prod_h (1 - f_h w^{r,h}), \qquad
-              u' = (u + w^w - u \odot w^w) \odot \psi, \\
-              w^{w\prime} = g_w (g_a a(u') + (1 - g_a) C(M, k, \beta)), \qquad
-              M' = M \odot (1 - w^{w\prime} e^T) + w^{w\prime} v^T, \\
-              L'_{ij} = (1 - w_i - w_j) L_{ij} + w_i p_j, \quad L'_{ii} = 0, \qquad
-              p' = (1 - \textstyle\sum_i w_i) p + w, \quad w = w^{w\prime}
+              u' = (u + w^w - u \odot w^w) \odot \psi
+
+    .. math:: w^{w\prime} = g_w (g_a a(u') + (1 - g_a) C(M, k, \beta)), \qquad
+              M' = M \odot (1 - w^{w\prime} e^T) + w^{w\prime} v^T
+
+    .. math:: L'_{ij} = (1 - w_i - w_j) L_{ij} + w_i p_j, \quad L'_{ii} = 0, \qquad
+              p' = \Bigl(1 - \sum_i w_i\Bigr) p + w, \quad w = w^{w\prime}
 
     Args:
         wishes: of the controller.

@@ -32,9 +32,10 @@ class GridAgent(nn.Module):
     and the instruction as it is seen, T_t. In the other agents the instruction also goes through
     a unit, and from there into the LSTM:
 
-    .. math:: n_t &= \mathrm{unit}([T_t, h_{t-1}, n_{t-1}]) \quad \text{or} \quad
-              n_t = n_{t-1} + \mathrm{unit}([T_t, h_{t-1}]) \\
-              h_t, c_t &= \mathrm{LSTM}([x_t, T_t, n_t], h_{t-1}, c_{t-1})
+    .. math:: n_t = \mathrm{unit}([T_t, h_{t-1}, n_{t-1}]) \quad \text{or} \quad
+              n_t = n_{t-1} + \mathrm{unit}([T_t, h_{t-1}])
+
+    .. math:: h_t, c_t = \mathrm{LSTM}([x_t, T_t, n_t], h_{t-1}, c_{t-1})
 
     so that n can hold the time that is left, which the LSTM's output counts down.
 
