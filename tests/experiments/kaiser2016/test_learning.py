@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 
 from torchalu.experiments.kaiser2016.baselines import LSTMLearner, TransformerLearner
-from torchalu.experiments.kaiser2016.study import one_thread
 from torchalu.experiments.kaiser2016.teaching import Teaching
+from torchalu.experiments.seeds import one_thread
 from torchalu.tasks import algorithm
 
 SHORT = Teaching(4000, 2e-3, clip_norm=1.0, evaluate_every=200, end_after=1, validate_at=(1.0,))

@@ -15,11 +15,12 @@ from torchalu.experiments.kaiser2016.ensemble import chosen_members, ensemble
 from torchalu.experiments.kaiser2016.learner import NeuralGPULearner
 from torchalu.experiments.kaiser2016.measuring import Strings, measure_strings
 from torchalu.experiments.kaiser2016.stored import stored_networks
-from torchalu.experiments.kaiser2016.study import AlgorithmSetting, Seeds
+from torchalu.experiments.kaiser2016.study import AlgorithmSetting
 from torchalu.experiments.kaiser2016.table1 import Table1Study
 from torchalu.experiments.kaiser2016.teaching import Teaching
 from torchalu.experiments.kaiser2016.to_zoo import to_zoo
 from torchalu.experiments.kaiser2016.unshifted import UnshiftedNeuralGPU, unshifted_step
+from torchalu.experiments.seeds import Seeds
 from torchalu.kernels.recurrence_forms import Layer
 from torchalu.nn import DiagonalNeuralGPU
 from torchalu.tasks import algorithm

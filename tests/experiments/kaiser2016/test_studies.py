@@ -22,10 +22,11 @@ from torchalu.experiments.kaiser2016.grid import grid
 from torchalu.experiments.kaiser2016.learner import NeuralGPULearner
 from torchalu.experiments.kaiser2016.measuring import Strings, measure_strings
 from torchalu.experiments.kaiser2016.published import TABLE1
-from torchalu.experiments.kaiser2016.study import AlgorithmSetting, AlgorithmStudy, Seeds
+from torchalu.experiments.kaiser2016.study import AlgorithmSetting, AlgorithmStudy
 from torchalu.experiments.kaiser2016.summaries import by_length, learning
 from torchalu.experiments.kaiser2016.table1 import MODELS, Table1Study, learner, table1
 from torchalu.experiments.kaiser2016.teaching import Teaching
+from torchalu.experiments.seeds import Seeds
 from torchalu.tasks import AlgorithmicTask, algorithm, encode
 from torchalu.train import Stopped
 from torchalu.train.algorithms import AlgorithmTraining

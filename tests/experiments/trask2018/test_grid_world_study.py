@@ -11,7 +11,7 @@ from scipy import stats
 
 from torchalu import sweep
 from torchalu.experiments import get
-from torchalu.experiments.kaiser2016.study import Seeds
+from torchalu.experiments.seeds import Seeds
 from torchalu.experiments.trask2018.grid_agent import UNITS
 from torchalu.experiments.trask2018.grid_film import film, stored_agent, strip
 from torchalu.experiments.trask2018.grid_summaries import by_instruction, reach

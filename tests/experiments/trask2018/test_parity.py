@@ -10,7 +10,7 @@ from torch.nn import functional
 
 from data_sets import needs
 from digit_bars import bars
-from torchalu.experiments.kaiser2016.study import Seeds
+from torchalu.experiments.seeds import Seeds
 from torchalu.experiments.trask2018 import parity
 from torchalu.experiments.trask2018.parity import ParitySetting, ParityTraining, table4
 from torchalu.experiments.trask2018.parity_networks import LAYERS, SquashedLinear, parity_network

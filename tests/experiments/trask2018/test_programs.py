@@ -11,7 +11,7 @@ from torch import nn
 from torchalu import functional, sweep
 from torchalu.evaluate import matching_digits
 from torchalu.experiments import get
-from torchalu.experiments.kaiser2016.study import Seeds, one_thread
+from torchalu.experiments.seeds import Seeds, one_thread
 from torchalu.experiments.trask2018.configured import CONFIGURED, Configured
 from torchalu.experiments.trask2018.program_networks import MODELS, ProgramNetwork
 from torchalu.experiments.trask2018.program_summaries import curves, program_tables

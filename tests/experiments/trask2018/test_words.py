@@ -11,7 +11,7 @@ from torch import nn
 
 from torchalu import sweep
 from torchalu.experiments import get
-from torchalu.experiments.kaiser2016.study import Seeds, one_thread
+from torchalu.experiments.seeds import Seeds, one_thread
 from torchalu.experiments.trask2018.published_words import FIGURE3, TABLE3
 from torchalu.experiments.trask2018.word_networks import (
     HEADS,

@@ -7,13 +7,9 @@ from typing import Any
 
 from torchalu.experiments.kaiser2016.learner import NeuralGPULearner
 from torchalu.experiments.kaiser2016.measuring import Strings
-from torchalu.experiments.kaiser2016.study import (
-    AlgorithmSetting,
-    AlgorithmStudy,
-    SeedOptions,
-    Seeds,
-)
+from torchalu.experiments.kaiser2016.study import AlgorithmSetting, AlgorithmStudy
 from torchalu.experiments.kaiser2016.table1 import END_AFTER
+from torchalu.experiments.seeds import SeedOptions, Seeds
 from torchalu.experiments.setting import choose
 from torchalu.tasks import algorithm
 from torchalu.train.algorithms import AlgorithmTraining

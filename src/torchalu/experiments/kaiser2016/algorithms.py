@@ -6,13 +6,9 @@ from dataclasses import replace
 
 from torchalu.experiments.kaiser2016.learner import NeuralGPULearner
 from torchalu.experiments.kaiser2016.measuring import Strings
-from torchalu.experiments.kaiser2016.study import (
-    AlgorithmSetting,
-    AlgorithmStudy,
-    SeedOptions,
-    Seeds,
-)
+from torchalu.experiments.kaiser2016.study import AlgorithmSetting, AlgorithmStudy
 from torchalu.experiments.kaiser2016.table1 import END_AFTER, MODELS, TASKS, learner
+from torchalu.experiments.seeds import SeedOptions, Seeds
 from torchalu.experiments.setting import choose
 from torchalu.tasks import AlgorithmicTask, algorithm, algorithm_names
 from torchalu.train.algorithms import AlgorithmTraining

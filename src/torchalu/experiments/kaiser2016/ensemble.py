@@ -14,8 +14,8 @@ import polars as pl
 from torchalu.evaluate import OutputEnsemble
 from torchalu.experiments.kaiser2016.measuring import RANDOM, Strings, measure_strings
 from torchalu.experiments.kaiser2016.stored import StoredNetwork, stored_networks
-from torchalu.experiments.kaiser2016.study import one_thread
 from torchalu.experiments.kaiser2016.summaries import adversarial, by_length
+from torchalu.experiments.seeds import one_thread
 from torchalu.train import JSON, Chunk, Part, Report
 
 

@@ -10,13 +10,9 @@ import polars as pl
 
 from torchalu.experiments.kaiser2016.learner import NeuralGPULearner
 from torchalu.experiments.kaiser2016.measuring import RANDOM, Strings
-from torchalu.experiments.kaiser2016.study import (
-    AlgorithmSetting,
-    AlgorithmStudy,
-    SeedOptions,
-    Seeds,
-)
+from torchalu.experiments.kaiser2016.study import AlgorithmSetting, AlgorithmStudy
 from torchalu.experiments.kaiser2016.table1 import END_AFTER
+from torchalu.experiments.seeds import SeedOptions, Seeds
 from torchalu.tasks import algorithm
 from torchalu.train.algorithms import AlgorithmTraining
 

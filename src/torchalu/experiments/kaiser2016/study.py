@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import Any
 
 import polars as pl
-import torch
-import tyro
-from torch import Tensor, nn
 
 from torchalu.experiments.kaiser2016.learner import Learner
 from torchalu.experiments.kaiser2016.measuring import RANDOM, Strings, measure_strings
@@ -22,46 +18,12 @@ from torchalu.experiments.kaiser2016.summaries import (
     labels_of,
     learning,
 )
+from torchalu.experiments.seeds import Seeds, one_thread, weights
 from torchalu.experiments.setting import Label
 from torchalu.tasks import AlgorithmicTask
 from torchalu.train import JSON, Chunk, Part, Report
 
 _TRAINING = 0.7  # of a chunk, for the progress bar
-
-
-@dataclass(frozen=True)
-class Seeds:
-    """The seeds of an experiment.
-
-    Args:
-        seeds: how many.
-        first_seed: the number of the first.
-
-    Raises:
-        ValueError: no seeds, or a negative one.
-
-    Example:
-        >>> list(Seeds(3, first_seed=7).numbers)
-        [7, 8, 9]
-    """
-
-    seeds: int = 5
-    first_seed: int = 0
-
-    def __post_init__(self) -> None:
-        if self.seeds < 1:
-            raise ValueError(f"seeds is {self.seeds}; give a positive integer")
-        if self.first_seed < 0:
-            raise ValueError(f"first_seed is {self.first_seed}; give 0 or more")
-
-    @property
-    def numbers(self) -> range:
-        """The numbers of the seeds."""
-        return range(self.first_seed, self.first_seed + self.seeds)
-
-
-SeedOptions: TypeAlias = Annotated[Seeds, tyro.conf.arg(name="")]
-"""`Seeds` as a parameter: each field is an option of the command line."""
 
 
 @dataclass(frozen=True)
@@ -197,32 +159,8 @@ class AlgorithmStudy:
         return tables | {f"{short}_learning": learning(outcomes, labels)}
 
 
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Within it torch has one thread; a sweep has a chunk on each core."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)
-
-
 _TYPES = {
     "validation_loss": pl.Float64,
     "solved_at_step": pl.Int64,
     "solved_at_seconds": pl.Float64,
 }
-
-
-def weights(module: nn.Module) -> dict[str, Tensor]:
-    """A copy of what a module has learned, on the CPU.
-
-    Args:
-        module: trained.
-
-    Example:
-        >>> sorted(weights(nn.Linear(2, 1)))
-        ['bias', 'weight']
-    """
-    return {name: value.detach().cpu().clone() for name, value in module.state_dict().items()}

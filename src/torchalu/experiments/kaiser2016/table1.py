@@ -15,13 +15,9 @@ from torchalu.experiments.kaiser2016.baselines import (
 from torchalu.experiments.kaiser2016.learner import Learner, NeuralGPULearner
 from torchalu.experiments.kaiser2016.measuring import Strings
 from torchalu.experiments.kaiser2016.published import TABLE1
-from torchalu.experiments.kaiser2016.study import (
-    AlgorithmSetting,
-    AlgorithmStudy,
-    SeedOptions,
-    Seeds,
-)
+from torchalu.experiments.kaiser2016.study import AlgorithmSetting, AlgorithmStudy
 from torchalu.experiments.kaiser2016.summaries import beside_published
+from torchalu.experiments.seeds import SeedOptions, Seeds
 from torchalu.experiments.setting import choose
 from torchalu.tasks import AlgorithmicTask, algorithm
 from torchalu.train.algorithms import AlgorithmTraining

@@ -16,6 +16,7 @@ from torch.nn import functional
 from torchalu.experiments.lowe2022.data import Batch, ClassificationData
 from torchalu.experiments.lowe2022.hyperparameters import Hyperparameters
 from torchalu.experiments.lowe2022.one_cycle import one_cycle, one_cycle_adam
+from torchalu.experiments.seeds import one_thread
 from torchalu.train import TrainingConfiguration, TrainingResult, fit
 
 _STEPS_TO_CHECKPOINT = 2000
@@ -99,9 +100,7 @@ def train_classifier(
         checkpoint_every=_STEPS_TO_CHECKPOINT,
         seed=seed,
     )
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
+    with one_thread():
         return fit(
             network,
             lambda step, _: data.batch(step, runs.batch_size, seed),
@@ -113,8 +112,6 @@ def train_classifier(
             folder=folder,
             report=None if report is None else lambda step: report(step / steps),
         )
-    finally:
-        torch.set_num_threads(threads)
 
 
 def classification_loss(

@@ -12,6 +12,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from torchalu.experiments.madsen2020.sequential_networks import SequenceNetwork
+from torchalu.experiments.seeds import one_thread
 from torchalu.tasks import Digits, SequenceOperation, SequentialMNIST, load_mnist, normalize
 from torchalu.train import TrainingConfiguration, TrainingResult, fit
 
@@ -168,9 +169,7 @@ def train_network(
         checkpoint_every=data.epoch_steps,
         seed=seed,
     )
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
+    with one_thread():
         return fit(
             network,
             lambda step, _: data.train.batch(step, training.batch_size),
@@ -181,8 +180,6 @@ def train_network(
             folder=folder,
             report=None if report is None else lambda step: report(step / steps),
         )
-    finally:
-        torch.set_num_threads(threads)
 
 
 def _error(

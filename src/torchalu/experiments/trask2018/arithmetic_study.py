@@ -9,7 +9,7 @@ from pathlib import Path
 
 import polars as pl
 
-from torchalu.experiments.kaiser2016.study import one_thread
+from torchalu.experiments.seeds import one_thread
 from torchalu.experiments.setting import choose
 from torchalu.experiments.trask2018.arithmetic_data import ArithmeticData, Form
 from torchalu.experiments.trask2018.arithmetic_models import HIDDEN, arithmetic_model

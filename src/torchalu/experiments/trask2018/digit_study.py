@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from torchalu.evaluate import wilson
-from torchalu.experiments.kaiser2016.study import one_thread, weights
+from torchalu.experiments.seeds import one_thread, weights
 from torchalu.experiments.setting import Label
 from torchalu.experiments.trask2018.digit_data import TRAIN_LENGTHS, SeriesData
 from torchalu.experiments.trask2018.digit_models import MODELS, snap_network_

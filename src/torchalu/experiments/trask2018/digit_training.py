@@ -12,10 +12,10 @@ import torch
 import tyro
 
 from torchalu.experiments.setting import choose
+from torchalu.experiments.settings_study import check_device
 from torchalu.experiments.trask2018.digit_data import SeriesData
 from torchalu.experiments.trask2018.digit_models import MODELS, SeriesModel
 from torchalu.experiments.trask2018.digit_networks import DigitFeatures, Output, SeriesNetwork
-from torchalu.experiments.trask2018.settings_study import check_device
 from torchalu.tasks import SequenceOperation
 from torchalu.train import TrainingConfiguration, TrainingResult, fit, seeded
 

@@ -10,8 +10,9 @@ from typing import get_args
 
 import polars as pl
 
-from torchalu.experiments.kaiser2016.study import SeedOptions, Seeds
+from torchalu.experiments.seeds import SeedOptions, Seeds
 from torchalu.experiments.setting import choose
+from torchalu.experiments.settings_study import SettingsStudy
 from torchalu.experiments.trask2018.digit_data import TEST_LENGTHS
 from torchalu.experiments.trask2018.digit_models import (
     ADDING_MODELS,
@@ -29,7 +30,6 @@ from torchalu.experiments.trask2018.digit_summaries import (
     ranked,
 )
 from torchalu.experiments.trask2018.digit_training import SeriesOptions, SeriesTraining
-from torchalu.experiments.trask2018.settings_study import SettingsStudy
 from torchalu.tasks import SequenceOperation
 
 _OPERATIONS: dict[str, SequenceOperation] = {"count": "count", "sum": "sum", "product": "product"}

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 import torch
 
-from torchalu.experiments.kaiser2016.study import one_thread, weights
+from torchalu.experiments.seeds import one_thread, weights
 from torchalu.experiments.setting import Label
 from torchalu.experiments.trask2018.grid_agent import GridAgent
 from torchalu.experiments.trask2018.grid_episodes import Episodes, all_starts, gumbel, play

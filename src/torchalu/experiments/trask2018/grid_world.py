@@ -8,13 +8,13 @@ from typing import Annotated
 
 import tyro
 
-from torchalu.experiments.kaiser2016.study import SeedOptions, Seeds
+from torchalu.experiments.seeds import SeedOptions, Seeds
 from torchalu.experiments.setting import choose
+from torchalu.experiments.settings_study import SettingsStudy
 from torchalu.experiments.trask2018.grid_agent import UNITS
 from torchalu.experiments.trask2018.grid_study import GridSetting
 from torchalu.experiments.trask2018.grid_summaries import grid_world_tables, search_tables
 from torchalu.experiments.trask2018.grid_training import GridTraining
-from torchalu.experiments.trask2018.settings_study import SettingsStudy
 
 Training = Annotated[GridTraining, tyro.conf.arg(name="")]
 

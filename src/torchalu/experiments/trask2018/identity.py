@@ -15,7 +15,7 @@ import tyro
 from torch import Tensor, nn
 
 from torchalu.evaluate import t_interval, wilson
-from torchalu.experiments.kaiser2016.study import one_thread
+from torchalu.experiments.seeds import one_thread
 from torchalu.experiments.setting import choose
 from torchalu.experiments.trask2018.published_arithmetic import TABLE5
 from torchalu.experiments.trask2018.replicas import (

@@ -14,12 +14,12 @@ import torch
 import tyro
 from torch import nn
 
-from torchalu.experiments.kaiser2016.study import SeedOptions, Seeds, one_thread, weights
+from torchalu.experiments.seeds import SeedOptions, Seeds, one_thread, weights
 from torchalu.experiments.setting import Label, choose
+from torchalu.experiments.settings_study import SettingsStudy, check_device
 from torchalu.experiments.trask2018.digit_summaries import ranked
 from torchalu.experiments.trask2018.parity_networks import LAYERS, parity_network
 from torchalu.experiments.trask2018.parity_summaries import accuracies
-from torchalu.experiments.trask2018.settings_study import SettingsStudy, check_device
 from torchalu.tasks import MNISTParity, ParityBatch, load_mnist
 from torchalu.train import JSON, Part, Report, TrainingConfiguration, fit, seeded
 

@@ -13,7 +13,7 @@ import torch
 from torch import nn
 
 from torchalu.evaluate import matching_digits
-from torchalu.experiments.kaiser2016.study import one_thread
+from torchalu.experiments.seeds import one_thread
 from torchalu.experiments.setting import Label
 from torchalu.experiments.trask2018.program_networks import ProgramNetwork
 from torchalu.tasks import ProgramBatch, Programs

@@ -7,8 +7,9 @@ from typing import Annotated
 
 import tyro
 
-from torchalu.experiments.kaiser2016.study import SeedOptions, Seeds
+from torchalu.experiments.seeds import SeedOptions, Seeds
 from torchalu.experiments.setting import choose
+from torchalu.experiments.settings_study import SettingsStudy
 from torchalu.experiments.trask2018.configured import CONFIGURED
 from torchalu.experiments.trask2018.program_networks import MODELS
 from torchalu.experiments.trask2018.program_summaries import program_tables
@@ -17,7 +18,6 @@ from torchalu.experiments.trask2018.program_training import (
     ProgramTask,
     ProgramTraining,
 )
-from torchalu.experiments.trask2018.settings_study import SettingsStudy
 
 Training = Annotated[ProgramTraining, tyro.conf.arg(name="")]
 

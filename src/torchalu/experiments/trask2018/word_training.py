@@ -12,7 +12,7 @@ import polars as pl
 import torch
 from torch import nn
 
-from torchalu.experiments.kaiser2016.study import one_thread
+from torchalu.experiments.seeds import one_thread
 from torchalu.experiments.setting import Label
 from torchalu.experiments.trask2018.published_words import FIGURE3
 from torchalu.experiments.trask2018.word_networks import last_answers, word_network

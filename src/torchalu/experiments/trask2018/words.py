@@ -7,9 +7,9 @@ from typing import Annotated
 
 import tyro
 
-from torchalu.experiments.kaiser2016.study import SeedOptions, Seeds
+from torchalu.experiments.seeds import SeedOptions, Seeds
 from torchalu.experiments.setting import choose
-from torchalu.experiments.trask2018.settings_study import SettingsStudy
+from torchalu.experiments.settings_study import SettingsStudy
 from torchalu.experiments.trask2018.word_networks import HEADS, MODELS, OVER_WORDS
 from torchalu.experiments.trask2018.word_summaries import word_tables
 from torchalu.experiments.trask2018.word_training import WordSetting, WordTraining

@@ -11,7 +11,7 @@ from typing import Protocol
 import polars as pl
 import torch
 
-from torchalu.experiments.kaiser2016.study import Seeds
+from torchalu.experiments.seeds import Seeds
 from torchalu.experiments.setting import Label
 from torchalu.train import JSON, Chunk, Part, Report
 

@@ -1,0 +1,71 @@
+"""What studies that train one network after the other share: seeds, one thread, weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Annotated, TypeAlias
+
+import torch
+import tyro
+from torch import Tensor, nn
+
+
+@dataclass(frozen=True)
+class Seeds:
+    """The seeds of an experiment.
+
+    Args:
+        seeds: how many.
+        first_seed: the number of the first.
+
+    Raises:
+        ValueError: no seeds, or a negative one.
+
+    Example:
+        >>> list(Seeds(3, first_seed=7).numbers)
+        [7, 8, 9]
+    """
+
+    seeds: int = 5
+    first_seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.seeds < 1:
+            raise ValueError(f"seeds is {self.seeds}; give a positive integer")
+        if self.first_seed < 0:
+            raise ValueError(f"first_seed is {self.first_seed}; give 0 or more")
+
+    @property
+    def numbers(self) -> range:
+        """The numbers of the seeds."""
+        return range(self.first_seed, self.first_seed + self.seeds)
+
+
+SeedOptions: TypeAlias = Annotated[Seeds, tyro.conf.arg(name="")]
+"""`Seeds` as a parameter: each field is an option of the command line."""
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Within it torch has one thread; a sweep has a chunk on each core."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+
+
+def weights(module: nn.Module) -> dict[str, Tensor]:
+    """A copy of what a module has learned, on the CPU.
+
+    Args:
+        module: trained.
+
+    Example:
+        >>> sorted(weights(nn.Linear(2, 1)))
+        ['bias', 'weight']
+    """
+    return {name: value.detach().cpu().clone() for name, value in module.state_dict().items()}
