@@ -15,13 +15,28 @@ def mixed(word):
     return word ^ word >> 15
 
 
-def stays(keep, seed, sequence, step, element):
-    """Whether dropout keeps an element, in whole numbers alone."""
+def step_word(seed, sequence, step):
+    """What all that is random in a step of a sequence comes from."""
     key = mixed(seed % WORD ^ mixed(seed // WORD % WORD))
     word = mixed((key + 0x9E3779B1 * sequence) % WORD)
-    word = mixed((word + 0x85EBCA6B * step) % WORD)
-    word = mixed((word + 0xC2B2AE35 * element) % WORD)
-    return word // 2**8 < math.floor(keep * 2**24)
+    return mixed((word + 0x85EBCA6B * step) % WORD)
+
+
+def bits(word, element):
+    """24 random bits of an element."""
+    return mixed((word + 0xC2B2AE35 * element) % WORD) // 2**8
+
+
+def stays(keep, seed, sequence, step, element):
+    """Whether dropout keeps an element, in whole numbers alone."""
+    return bits(step_word(seed, sequence, step), element) < math.floor(keep * 2**24)
+
+
+def disturbed(values, noise, stream, seed, sequence, step):
+    """Values with noise uniform on (length, width, channels)."""
+    word = mixed((step_word(seed, sequence, step) + 0x27D4EB2F * stream) % WORD)
+    numbers = [bits(word, element) / 2**23 - 1 for element in range(values.size)]
+    return values + noise * np.reshape(numbers, values.shape)
 
 
 def dropped(state, keep, seed, sequence, step):
@@ -47,24 +62,36 @@ def convolution(state, kernel, bias):
     return new
 
 
-def cgru(state, gate_weight, gate_bias, candidate_weight, candidate_bias, *, cutoff):
+def unchanged(values, _):
+    return values
+
+
+def cgru(state, gate_weight, gate_bias, candidate_weight, candidate_bias, add=unchanged, *, cutoff):
     """u s + (1 - u) tanh(U * (r s) + B)."""
     maps = state.shape[-1]
-    gates = 1 / (1 + np.exp(-convolution(state, gate_weight, gate_bias)))
+    gates = 1 / (1 + np.exp(-add(convolution(state, gate_weight, gate_bias), 1)))
     if cutoff:
         gates = np.minimum(np.maximum(1.2 * gates - 0.1, 0), 1)
     reset, update = gates[..., :maps], gates[..., maps:]
-    candidate = np.tanh(convolution(reset * state, candidate_weight, candidate_bias))
+    candidate = np.tanh(add(convolution(reset * state, candidate_weight, candidate_bias), 2))
     return update * state + (1 - update) * candidate
 
 
-def diagonal(state, gate_weight, gate_bias, candidate_weight, candidate_bias, drop=lambda c: c):
+def diagonal(
+    state,
+    gate_weight,
+    gate_bias,
+    candidate_weight,
+    candidate_bias,
+    drop=lambda c: c,
+    add=unchanged,
+):
     """g shift(s) + (1 - g) dropout(ht(U * (r s) + B)), and how far it is saturated."""
     length, _, maps = state.shape
-    gates = convolution(state, gate_weight, gate_bias)
+    gates = add(convolution(state, gate_weight, gate_bias), 1)
     hard = np.minimum(np.maximum(0.5 * gates + 0.5, 0), 1)
     reset, update = hard[..., :maps], hard[..., maps:]
-    before = convolution(reset * state, candidate_weight, candidate_bias)
+    before = add(convolution(reset * state, candidate_weight, candidate_bias), 2)
     candidate = drop(np.minimum(np.maximum(before, -1), 1))
     shifted = np.zeros_like(state)
     for x, i in np.ndindex(length, maps):
@@ -75,7 +102,18 @@ def diagonal(state, gate_weight, gate_bias, candidate_weight, candidate_bias, dr
     return update * shifted + (1 - update) * candidate, saturation
 
 
-def unroll(state, length, steps, *parameters, cell, cutoff=True, keep=None, seed=0, sequence=0):
+def unroll(
+    state,
+    length,
+    steps,
+    *parameters,
+    cell,
+    cutoff=True,
+    keep=None,
+    noise=0.0,
+    seed=0,
+    sequence=0,
+):
     """The last state and the saturation of one sequence, cut to its own length."""
     state, saturation = state[:length], 0.0
     for step in range(steps):
@@ -84,11 +122,18 @@ def unroll(state, length, steps, *parameters, cell, cutoff=True, keep=None, seed
         def drop(values, step=step):
             return values if keep is None else dropped(values, keep, seed, sequence, step)
 
+        def add(values, stream, step=step):
+            return disturbed(values, noise, stream, seed, sequence, step)
+
         if cell == "diagonal":
-            state, added = diagonal(state, *(part[0] for part in layers), drop)
+            state, added = diagonal(state, *(part[0] for part in layers), drop, add)
             saturation += added
             continue
         state = drop(state)
-        for layer in zip(*layers, strict=True):
-            state = cgru(state, *layer, cutoff=cutoff)
+        for number, layer in enumerate(zip(*layers, strict=True)):
+
+            def add_later(values, stream, add=add, number=number):
+                return add(values, 2 * number + stream)
+
+            state = cgru(state, *layer, add_later, cutoff=cutoff)
     return state, saturation

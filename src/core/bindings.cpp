@@ -204,11 +204,11 @@ void backward_logic(const Array &grad_output, const std::optional<Array> &input,
 
 // whether the cell is diagonal, and whether its gates are cut off
 using CellTuple = std::tuple<bool, bool>;
-// the dropout's probabilities and seed
-using DropoutTuple = std::tuple<std::optional<Doubles>, std::uint64_t>;
+// the dropout's probabilities, the amplitude of the noise, and the seed of both
+using RandomTuple = std::tuple<std::optional<Doubles>, double, std::uint64_t>;
 
 RecurrenceOperands to_recurrence(const Array &state, const Longs &lengths, const Longs &steps, const Array &candidate,
-                                 const CellTuple &cell, const DropoutTuple &dropout) {
+                                 const CellTuple &cell, const RandomTuple &random) {
   RecurrenceOperands op{};
   const auto size = [](const Array &a, int k) { return int(a.shape(k)); };
   op.shape = {std::get<0>(cell),  std::get<1>(cell),  size(state, 2),     size(state, 3), size(candidate, 0),
@@ -216,25 +216,25 @@ RecurrenceOperands to_recurrence(const Array &state, const Longs &lengths, const
   op.is_double = is_double(state);
   op.batch = std::int64_t(state.shape(0)), op.length = std::int64_t(state.shape(1));
   op.lengths = lengths.data(), op.steps = steps.data();
-  const auto &[keep, seed] = dropout;
-  op.keep = keep ? keep->data() : nullptr, op.key = recurrence_key(seed);
+  const auto &[keep, noise, seed] = random;
+  op.keep = keep ? keep->data() : nullptr, op.noise = noise, op.key = recurrence_key(seed);
   op.candidate_weight = candidate.data();
   return op;
 }
 
 std::int64_t recurrence_kept_size(const Array &state, const Longs &lengths, const Longs &steps, const Array &candidate,
                                   bool diagonal) {
-  return recurrence_kept(to_recurrence(state, lengths, steps, candidate, {diagonal, true}, {std::nullopt, 0}));
+  return recurrence_kept(to_recurrence(state, lengths, steps, candidate, {diagonal, true}, {std::nullopt, 0, 0}));
 }
 
 using FourArrays = std::tuple<Array, Array, Array, Array>;
 using FiveArrays = std::tuple<Array, Array, Array, Array, Array>;
 
 void forward_recurrence(const Array &state, const Longs &lengths, const Longs &steps, const FourArrays &parameters,
-                        const CellTuple &cell, const DropoutTuple &dropout, const Array &output,
+                        const CellTuple &cell, const RandomTuple &random, const Array &output,
                         const Doubles &saturation, const std::optional<Array> &kept, int threads) {
   const auto &[gate_weight, gate_bias, candidate_weight, candidate_bias] = parameters;
-  RecurrenceOperands op = to_recurrence(state, lengths, steps, candidate_weight, cell, dropout);
+  RecurrenceOperands op = to_recurrence(state, lengths, steps, candidate_weight, cell, random);
   op.state = state.data(), op.gate_weight = gate_weight.data(), op.gate_bias = gate_bias.data();
   op.candidate_bias = candidate_bias.data(), op.output = output.data(), op.saturation = saturation.data();
   op.kept = kept ? kept->data() : nullptr;
@@ -244,9 +244,9 @@ void forward_recurrence(const Array &state, const Longs &lengths, const Longs &s
 
 void backward_recurrence(const Array &grad_output, const Doubles &grad_saturation, const Array &kept,
                          const Longs &lengths, const Longs &steps, const std::tuple<Array, Array> &weights,
-                         const CellTuple &cell, const DropoutTuple &dropout, const FiveArrays &grads, int threads) {
+                         const CellTuple &cell, const RandomTuple &random, const FiveArrays &grads, int threads) {
   const auto &[gate_weight, candidate_weight] = weights;
-  RecurrenceOperands op = to_recurrence(grad_output, lengths, steps, candidate_weight, cell, dropout);
+  RecurrenceOperands op = to_recurrence(grad_output, lengths, steps, candidate_weight, cell, random);
   op.grad_output = grad_output.data(), op.grad_saturation = grad_saturation.data(), op.kept = kept.data();
   op.gate_weight = gate_weight.data();
   op.grad_state = std::get<0>(grads).data(), op.grad_gate_weight = std::get<1>(grads).data();
@@ -287,11 +287,11 @@ NB_MODULE(_core, m) {
   m.def("recurrence_kept", &recurrence_kept_size, nb::arg("state"), nb::arg("lengths"), nb::arg("steps"),
         nb::arg("candidate_weight"), nb::arg("diagonal"));
   m.def("recurrence_forward", &forward_recurrence, nb::arg("state"), nb::arg("lengths"), nb::arg("steps"),
-        nb::arg("parameters"), nb::arg("cell"), nb::arg("dropout"), nb::arg("output"), nb::arg("saturation"),
+        nb::arg("parameters"), nb::arg("cell"), nb::arg("random"), nb::arg("output"), nb::arg("saturation"),
         nb::arg("kept").none(), nb::arg("threads"));
   m.def("recurrence_backward", &backward_recurrence, nb::arg("grad_output"), nb::arg("grad_saturation"),
         nb::arg("kept"), nb::arg("lengths"), nb::arg("steps"), nb::arg("weights"), nb::arg("cell"),
-        nb::arg("dropout"), nb::arg("grads"), nb::arg("threads"));
+        nb::arg("random"), nb::arg("grads"), nb::arg("threads"));
   m.def("elementary", &apply, nb::arg("function"), nb::arg("input"), nb::arg("output"));
   m.def("sample", [](std::uint64_t seed, std::uint64_t replica, std::uint64_t stream, std::uint64_t step,
                      const RangeTuple &range, const Array &output, double common) {

@@ -20,6 +20,7 @@ struct RecurrenceOperands {
   std::int64_t batch, length;
   const std::int64_t *lengths, *steps;
   const double *keep;
+  double noise;
   std::uint32_t key;
   const void *state, *gate_weight, *gate_bias, *candidate_weight, *candidate_bias;
   void *output;

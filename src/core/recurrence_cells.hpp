@@ -95,32 +95,57 @@ template <class Word> inline Word scrambled(Word x) {
   return x ^ (x >> 15);
 }
 
-// Dropout of one sequence in one step: what an element is multiplied by.
+// What all that is random in one step of a sequence comes from.
+inline std::uint32_t step_word(std::uint32_t key, std::int64_t sequence, std::int64_t step) {
+  return scrambled(scrambled(key + 0x9e3779b1u * std::uint32_t(sequence)) + 0x85ebca6bu * std::uint32_t(step));
+}
+// 24 random bits of each element.
+template <class V, class T> inline typename words_of<V, T>::type random_bits(std::uint32_t word, std::uint32_t element) {
+  constexpr std::uint32_t kApart = 0xc2b2ae35u;
+  typename words_of<V, T>::type place{};
+  if constexpr (sizeof(V) > sizeof(T))
+    for (int l = 0; l < kLanesOf<V, T>; ++l) place[l] = std::uint32_t(l) * kApart;
+  return scrambled(place + (element * kApart + word)) >> 8;
+}
+
+// Dropout: what an element is multiplied by.
 template <class T> class Dropout {
  public:
   Dropout() = default;  // keeps all
-  Dropout(std::uint32_t key, double keep, std::uint32_t sequence, std::uint32_t step)
-      : word_(scrambled(scrambled(key + 0x9e3779b1u * sequence) + 0x85ebca6bu * step)),
-        threshold_(std::uint32_t(keep * 16777216.0)),
-        scale_(T(1.0 / keep)) {}
+  Dropout(std::uint32_t step_word, double keep)
+      : word_(step_word), threshold_(std::uint32_t(keep * 16777216.0)), scale_(T(1.0 / keep)) {}
   bool keeps_all() const { return threshold_ == 0xffffffffu; }
 
   template <class V> V factor(std::uint32_t element) const {
     if (keeps_all()) return V{} + T(1);
-    using Word = typename words_of<V, T>::type;
-    if constexpr (sizeof(V) == sizeof(T)) {
-      return scrambled(word_ + 0xc2b2ae35u * element) >> 8 < threshold_ ? scale_ : T(0);
-    } else {
-      Word place;
-      for (int l = 0; l < kLanesOf<V, T>; ++l) place[l] = std::uint32_t(l) * 0xc2b2ae35u;
-      const auto stays = (scrambled(place + (element * 0xc2b2ae35u + word_)) >> 8) < threshold_;  // 0 or -1
-      return __builtin_convertvector(stays, V) * -scale_;
-    }
+    const auto stays = random_bits<V, T>(word_, element) < threshold_;
+    if constexpr (sizeof(V) == sizeof(T)) return stays ? scale_ : T(0);
+    else return __builtin_convertvector(stays, V) * -scale_;  // 0 or -1
   }
 
  private:
   std::uint32_t word_ = 0, threshold_ = 0xffffffffu;
   T scale_ = T(1);
+};
+
+// Noise: what is added to a pre-activation, uniform between -amplitude and amplitude.
+template <class T> class Noise {
+ public:
+  // `stream` 1, 2, ... tells apart the convolutions of a step.
+  Noise(std::uint32_t step_word, int stream, T amplitude)
+      : word_(scrambled(step_word + 0x27d4eb2fu * std::uint32_t(stream))), amplitude_(amplitude) {}
+
+  template <class V> V value(std::uint32_t element) const {
+    const auto bits = random_bits<V, T>(word_, element);
+    V number;
+    if constexpr (sizeof(V) == sizeof(T)) number = T(bits);
+    else number = __builtin_convertvector(bits, V);
+    return (number * T(0x1p-23) - T(1)) * amplitude_;
+  }
+
+ private:
+  std::uint32_t word_;
+  T amplitude_;
 };
 
 }  // namespace torchalu::TORCHALU_ISA

@@ -53,7 +53,7 @@ template <class T> class RecurrencePass {
 
   Dropout<T> dropout(const RecurrenceSequence &s, std::int64_t step) const {
     if (!op_.keep) return {};
-    return {op_.key, op_.keep[s.number], std::uint32_t(s.number), std::uint32_t(step)};
+    return {step_word(op_.key, s.number, step), op_.keep[s.number]};
   }
   std::uint32_t element(const RecurrenceSequence &s, std::int64_t p) const {
     return std::uint32_t((p - s.position) * row_);
@@ -97,10 +97,22 @@ template <class T> class RecurrencePass {
   void multiply_gates() const {
     convolve<T>(layout_.gates, weights_.gates, Start::kBias, weights_.gate_bias, here_.state, group_.row, part_.begin,
                 part_.end, here_.gates);
+    add_noise(here_.gates, 2 * shape_.maps, 2 * part_.layer + 1);
   }
   void multiply_candidate() const {
     convolve<T>(layout_.candidate, weights_.candidate, Start::kBias, weights_.candidate_bias, work_.passed, group_.row,
                 part_.begin, part_.end, here_.candidate);
+    add_noise(here_.candidate, shape_.maps, 2 * part_.layer + 2);
+  }
+  void add_noise(T *buffer, int channels, int stream) const {
+    if (op_.noise == 0) return;
+    const int row = shape_.width * channels;
+    for_positions([&](std::int64_t p, const RecurrenceSequence &s) {
+      const Noise<T> noise(step_word(op_.key, s.number, part_.step), stream, T(op_.noise));
+      const std::uint32_t element = std::uint32_t((p - s.position) * row);
+      T *at = buffer + std::size_t(p) * row;
+      for_columns<T>(row, [&]<class V>(int j) { put(at + j, V(get<V>(at + j) + noise.template value<V>(element + j))); });
+    });
   }
 
   void cgru_gates() const {

@@ -41,7 +41,7 @@ def recurrence_forward(
     steps: Tensor,
     parameters: tuple[Tensor, ...],
     cell: tuple[bool, bool],
-    dropout: tuple[Tensor | None, int],
+    random: tuple[Tensor | None, float, int],
     output: Tensor,
     saturation: Tensor,
     kept: Tensor | None,
@@ -55,7 +55,7 @@ def recurrence_backward(
     steps: Tensor,
     weights: tuple[Tensor, ...],
     cell: tuple[bool, bool],
-    dropout: tuple[Tensor | None, int],
+    random: tuple[Tensor | None, float, int],
     grads: tuple[Tensor, ...],
     threads: int,
 ) -> None: ...

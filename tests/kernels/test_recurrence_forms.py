@@ -41,11 +41,12 @@ def gradients(results, inputs):
 @both
 @each_cell
 @pytest.mark.parametrize("cutoff", [True, False])
+@pytest.mark.parametrize("noise", [0.0, 0.6])
 @pytest.mark.parametrize("keep", [None, KEEP], ids=["whole", "dropout"])
-def test_equals_loops_over_single_numbers(unroll, cell, cutoff, keep):
+def test_equals_loops_over_single_numbers(unroll, cell, cutoff, keep, noise):
     state, *parameters = tensors(cell)
     seed = 2**40 + 12345
-    options = {"cell": cell, "cutoff": cutoff, "seed": seed}
+    options = {"cell": cell, "cutoff": cutoff, "seed": seed, "noise": noise}
     final, saturation = unroll(state, LENGTHS, STEPS, *parameters, keep=keep, **options)
     arrays = [part.numpy() for part in parameters]
     for row, (length, steps) in enumerate(zip(LENGTHS.tolist(), STEPS.tolist(), strict=True)):
@@ -65,7 +66,7 @@ def test_equals_loops_over_single_numbers(unroll, cell, cutoff, keep):
 @pytest.mark.parametrize("keep", [None, KEEP], ids=["whole", "dropout"])
 def test_padding_changes_neither_values_nor_gradients(unroll, cell, keep):
     inputs = [part.requires_grad_() for part in tensors(cell)]
-    options = {"cell": cell, "keep": keep, "seed": 3}
+    options = {"cell": cell, "keep": keep, "noise": 0.3, "seed": 3}
     state, *parameters = inputs
     short = unroll(state, LENGTHS, STEPS, *parameters, **options)
     padded = torch.cat([state, torch.full_like(state[:, :4], 7.0)], 1)
@@ -128,7 +129,8 @@ def test_gradients_equal_numeric_ones(cell, keep):
     lengths, steps = torch.tensor([3, 2]), torch.tensor([3, 2])
 
     def function(state, *parameters):
-        return forms.unroll(state, lengths, steps, *parameters, cell=cell, keep=keep, seed=1)
+        options = {"cell": cell, "keep": keep, "noise": 0.2, "seed": 1}
+        return forms.unroll(state, lengths, steps, *parameters, **options)
 
     assert torch.autograd.gradcheck(function, inputs, fast_mode=True)
 
@@ -176,3 +178,19 @@ def test_dropout_equals_whole_numbers():
                 ]
             )
             torch.testing.assert_close(image.permute(0, 2, 3, 1), expected)
+
+
+def test_noise_is_uniform_and_its_streams_are_independent():
+    image = torch.zeros(4, 30, 50, 10, dtype=torch.float64)
+    noise = forms.Noise(image, 0.5, seed=9)
+    first, other, later = noise(image, 1, 0), noise(image, 2, 0), noise(image, 1, 1)
+    for values in (first, other, later):
+        assert -0.5 <= values.min() < -0.499
+        assert 0.499 < values.max() < 0.5
+        assert values.mean().item() == pytest.approx(0, abs=4.5 * (0.25 / 3 / 60_000) ** 0.5)
+        assert values.square().mean().item() == pytest.approx(0.25 / 3, rel=0.02)
+    scale = (0.25 / 3) / 60_000**0.5
+    assert (first * other).mean().abs() < 4.5 * scale
+    assert (first * later).mean().abs() < 4.5 * scale
+    assert (first[0] * first[1]).mean().abs() < 4.5 * scale * 2
+    assert (first[..., 1:] * first[..., :-1]).mean().abs() < 5 * scale

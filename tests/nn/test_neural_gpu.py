@@ -103,8 +103,9 @@ def test_states_lead_to_the_last_one(kind):
 
 
 @kinds
-def test_dropout_depends_on_its_seed_and_is_left_out_in_evaluation(kind):
-    model = make(kind, dropout=0.3)
+@pytest.mark.parametrize("options", [{"dropout": 0.3}, {"noise": 0.3}], ids=["dropout", "noise"])
+def test_what_is_random_depends_on_its_seed_and_is_left_out_in_evaluation(kind, options):
+    model = make(kind, **options)
     first = model(SYMBOLS, seed=1)
     assert first.equal(model(SYMBOLS, seed=1))
     assert not first.equal(model(SYMBOLS, seed=2))

@@ -15,7 +15,7 @@ from torchalu.nn import DiagonalNeuralGPU, NeuralGPU
 
 @kinds
 def test_configuration_and_state_rebuild_the_module(kind):
-    options = {"maps": 9, "kernel_size": 5, "parameter_sets": 2, "dropout": 0.2}
+    options = {"maps": 9, "kernel_size": 5, "parameter_sets": 2, "dropout": 0.2, "noise": 0.1}
     if kind is NeuralGPU:
         options |= {"width": 2, "layers": 3, "cutoff": False, "initial_scale": 1.5}
     model = make(kind, **options)
@@ -98,6 +98,8 @@ def test_device_and_dtype_reach_the_parameters(kind):
         ({"dropout": 1.0}, "dropout is 1.0; give a share of at least 0 and less than 1"),
         ({"dropout": -0.1}, "dropout is -0.1"),
         ({"dropout": math.nan}, "dropout is nan"),
+        ({"noise": -0.1}, "noise is -0.1; give an amplitude from 0 up, such as 0.5"),
+        ({"noise": math.inf}, "noise is inf"),
     ],
 )
 def test_wrong_options_are_named(kind, options, message):

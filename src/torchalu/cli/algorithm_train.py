@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 _FAR = 5
 _TESTED = 100
-_RIGHT_IN_A_ROW = 5
 
 
 @dataclasses.dataclass(frozen=True)
@@ -114,7 +113,7 @@ class Train:
         recipe = recipes[self.form](task)
         longest = task.symbols(length)
         bins = sorted({-(-size * longest // recipe.bins[-1]) for size in recipe.bins})
-        changes: dict[str, Any] = {"bins": tuple(bins), "end_after": _RIGHT_IN_A_ROW}
+        changes: dict[str, Any] = {"bins": tuple(bins)}
         if self.steps is not None:
             changes["steps"] = self.steps
         if self.maps is not None:

@@ -30,6 +30,7 @@ def unroll(
     cell: Cell,
     cutoff: bool = True,
     keep: Float[Tensor, " batch"] | None = None,
+    noise: float = 0.0,
     seed: int = 0,
 ) -> tuple[Float[Tensor, "batch length width maps"], Float[Tensor, " batch"]]:
     r"""Take many steps of a Neural GPU, in place of a loop in Python.
@@ -51,8 +52,9 @@ def unroll(
             has one layer, width 1 and a multiple of 3 maps.
         cutoff: of the gates of `"cgru"`.
         keep: probability that dropout keeps an element of a sequence; no dropout if left out.
-        seed: of the dropout, 64 bits. Which elements stay depends on it, on the number of the
-            sequence, on the step and on the place alone.
+        noise: amplitude of uniform noise on all pre-activations of gates and candidates.
+        seed: of dropout and noise, 64 bits. They depend on it, on the number of the sequence, on
+            the step and on the place alone.
 
     Returns:
         The final state, and for each sequence the sum over steps, positions and maps of
@@ -69,10 +71,10 @@ def unroll(
     """
     parameters = gate_weight, gate_bias, candidate_weight, candidate_bias
     if not (torch.compiler.is_compiling() or _is_native(state)):
-        options = _options(cell == "diagonal", cutoff, keep, seed)
+        options = _options(cell == "diagonal", cutoff, keep, noise, seed)
         return recurrence_forms.unroll(state, lengths, steps, *parameters, **options)
     kept = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in (state, *parameters))
-    members = cell == "diagonal", cutoff, keep, (seed + _HALF) % (2 * _HALF) - _HALF
+    members = cell == "diagonal", cutoff, keep, noise, (seed + _HALF) % (2 * _HALF) - _HALF
     final, saturation, _ = recurrence(state, lengths, steps, *parameters, *members, kept)
     return final, saturation
 
@@ -88,12 +90,13 @@ def recurrence_anywhere(
     diagonal: bool,
     cutoff: bool,
     keep: Tensor | None,
+    noise: float,
     seed: int,
     kept: bool,  # noqa: ARG001
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Final state, saturation, and what a native backward pass needs: nothing."""
     parameters = gate_weight, gate_bias, candidate_weight, candidate_bias
-    options = _options(diagonal, cutoff, keep, seed)
+    options = _options(diagonal, cutoff, keep, noise, seed)
     final, saturation = recurrence_forms.unroll(state, lengths, steps, *parameters, **options)
     return final.clone(memory_format=torch.contiguous_format), saturation, state.new_empty(0)
 
@@ -112,12 +115,13 @@ def recurrence_backward_anywhere(
     diagonal: bool,
     cutoff: bool,
     keep: Tensor | None,
+    noise: float,
     seed: int,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
     """Gradients by the state and the four parameters."""
 
     def outputs(state: Tensor, *parameters: Tensor) -> tuple[Tensor, Tensor]:
-        options = _options(diagonal, cutoff, keep, seed)
+        options = _options(diagonal, cutoff, keep, noise, seed)
         return recurrence_forms.unroll(state, lengths, steps, *parameters, **options)
 
     parameters = gate_weight, gate_bias, candidate_weight, candidate_bias
@@ -134,7 +138,7 @@ recurrence_backward = torch.library.custom_op(
 
 @recurrence.register_kernel("cpu")
 def _(*inputs: Any) -> tuple[Tensor, Tensor, Tensor]:
-    diagonal, cutoff, keep, seed, is_kept = inputs[7:]
+    diagonal, cutoff, keep, noise, seed, is_kept = inputs[7:]
     if not _is_native(inputs[0]):
         return recurrence_anywhere(*inputs)
     _check(*inputs[:10])
@@ -145,7 +149,7 @@ def _(*inputs: Any) -> tuple[Tensor, Tensor, Tensor]:
     kept = state.new_empty(size)
     _core.recurrence_forward(
         *(state, lengths, steps, tuple(parameters)),
-        *((diagonal, cutoff), _dropout(keep, seed)),
+        *((diagonal, cutoff), _random(keep, noise, seed)),
         *(final, saturation, kept if is_kept else None, torch.get_num_threads()),
     )
     return final, saturation.to(state.dtype), kept
@@ -153,14 +157,14 @@ def _(*inputs: Any) -> tuple[Tensor, Tensor, Tensor]:
 
 @recurrence_backward.register_kernel("cpu")
 def _(*inputs: Any) -> tuple[Tensor, ...]:
-    diagonal, cutoff, keep, seed = inputs[10:]
+    diagonal, cutoff, keep, noise, seed = inputs[10:]
     if not inputs[2].numel():  # nothing was kept
         return recurrence_backward_anywhere(*inputs)
     grad_final, grad_saturation, kept, state, lengths, steps, *parameters = map(_plain, inputs[:10])
     grads = tuple(torch.empty_like(tensor) for tensor in (state, *parameters))
     _core.recurrence_backward(
         *(grad_final, grad_saturation.double(), kept, lengths, steps),
-        *((parameters[0], parameters[2]), (diagonal, cutoff), _dropout(keep, seed)),
+        *((parameters[0], parameters[2]), (diagonal, cutoff), _random(keep, noise, seed)),
         *(grads, torch.get_num_threads()),
     )
     return grads
@@ -180,18 +184,18 @@ def _(*inputs: Any) -> tuple[Tensor, ...]:
 
 
 def _keep_for_backward(ctx: Any, inputs: Any, output: Any) -> None:
-    *tensors, diagonal, cutoff, keep, seed, _ = inputs
+    *tensors, diagonal, cutoff, keep, noise, seed, _ = inputs
     ctx.save_for_backward(output[2], *tensors, keep)
-    ctx.members = diagonal, cutoff, seed
+    ctx.members = diagonal, cutoff, noise, seed
 
 
 def _backward(ctx: Any, grad_final: Tensor, grad_saturation: Tensor, _: Any) -> Any:
     *tensors, keep = ctx.saved_tensors
-    diagonal, cutoff, seed = ctx.members
+    diagonal, cutoff, noise, seed = ctx.members
     state, *parameters = recurrence_backward(
-        grad_final, grad_saturation, *tensors, diagonal, cutoff, keep, seed
+        grad_final, grad_saturation, *tensors, diagonal, cutoff, keep, noise, seed
     )
-    return state, None, None, *parameters, None, None, None, None, None
+    return state, None, None, *parameters, None, None, None, None, None, None
 
 
 def _no_second_derivative(*_: Any) -> Any:
@@ -205,15 +209,17 @@ recurrence.register_autograd(_backward, setup_context=_keep_for_backward)
 recurrence_backward.register_autograd(_no_second_derivative)
 
 
-def _options(diagonal: bool, cutoff: bool, keep: Tensor | None, seed: int) -> dict[str, Any]:
+def _options(
+    diagonal: bool, cutoff: bool, keep: Tensor | None, noise: float, seed: int
+) -> dict[str, Any]:
     """What the definition takes."""
     cell = "diagonal" if diagonal else "cgru"
-    return {"cell": cell, "cutoff": cutoff, "keep": keep, "seed": seed}
+    return {"cell": cell, "cutoff": cutoff, "keep": keep, "noise": noise, "seed": seed}
 
 
-def _dropout(keep: Tensor | None, seed: int) -> tuple[Tensor | None, int]:
-    """Probabilities in double precision, and a seed without a sign."""
-    return None if keep is None else _plain(keep.double()), seed % (2 * _HALF)
+def _random(keep: Tensor | None, noise: float, seed: int) -> tuple[Tensor | None, float, int]:
+    """Probabilities in double precision, the noise, and a seed without a sign."""
+    return None if keep is None else _plain(keep.double()), noise, seed % (2 * _HALF)
 
 
 def _is_native(state: Tensor) -> bool:

@@ -15,6 +15,8 @@ from torch import Tensor
 from torch.nn.functional import conv2d, hardtanh, pad, relu
 
 Cell = Literal["cgru", "diagonal"]
+Disturb = Callable[[Tensor, int], Tensor]
+"""Adds noise to the gates' (1) or the candidate's (2) pre-activations of a layer."""
 
 _Word = TypeVar("_Word", int, Tensor)
 _WORD = 0xFFFFFFFF
@@ -40,19 +42,53 @@ class Dropout:
     """
 
     def __init__(self, state: Tensor, keep: Float[Tensor, " batch"], seed: int) -> None:
-        batch, *place = state.shape
-        counter = partial(torch.arange, dtype=torch.int64, device=state.device)
+        self.bits = _RandomBits(state, seed)
         self.keep = keep.to(state.dtype).reshape(-1, 1, 1, 1)
         self.threshold = (keep.double() * 2**24).floor().long().reshape(-1, 1, 1, 1)
-        self.sequence = mix((_key(seed) + 0x9E3779B1 * counter(batch)) & _WORD)
-        element = counter(place[0] * place[1] * place[2]).reshape(1, *place)
-        self.element = (0xC2B2AE35 * element & _WORD).permute(0, 3, 1, 2)
 
     def __call__(self, image: Tensor, step: int) -> Tensor:
         """Zero the elements that do not stay in this step, and divide the others by `keep`."""
-        word = mix((self.sequence + (0x85EBCA6B * step & _WORD)) & _WORD).reshape(-1, 1, 1, 1)
-        stays = mix((word + self.element) & _WORD) >> 8 < self.threshold
+        stays = self.bits(image, self.bits.words(step)) < self.threshold
         return torch.where(stays, image / self.keep, 0)
+
+
+class Noise:
+    """Uniform noise that depends on seed, sequence, step and place alone.
+
+    Args:
+        state: any tensor with the device of the state and as many sequences.
+        amplitude: it lies between -amplitude and amplitude.
+        seed: 64 bits.
+    """
+
+    def __init__(self, state: Tensor, amplitude: float, seed: int) -> None:
+        self.bits = _RandomBits(state, seed)
+        self.amplitude = amplitude
+
+    def __call__(self, image: Tensor, stream: int, step: int) -> Tensor:
+        """Add noise; streams 1, 2, ... of a step differ."""
+        words = mix((self.bits.words(step) + 0x27D4EB2F * stream) & _WORD)
+        between = self.bits(image, words).to(image.dtype) * 2.0**-23 - 1
+        return image + self.amplitude * between
+
+
+class _RandomBits:
+    """24 bits for each element of a batch of images."""
+
+    def __init__(self, state: Tensor, seed: int) -> None:
+        sequence = torch.arange(len(state), device=state.device)
+        self.sequence = mix((_key(seed) + 0x9E3779B1 * sequence) & _WORD)
+
+    def words(self, step: int) -> Int64[Tensor, " batch"]:
+        """What the bits of each sequence in a step come from."""
+        return mix((self.sequence + (0x85EBCA6B * step & _WORD)) & _WORD)
+
+    def __call__(self, image: Tensor, words: Int64[Tensor, " batch"]) -> Tensor:
+        """As many as the image, (batch, maps, length, width), has elements."""
+        _, maps, length, width = image.shape
+        element = torch.arange(length * width * maps, device=image.device)
+        place = (0xC2B2AE35 * element & _WORD).reshape(1, length, width, maps).permute(0, 3, 1, 2)
+        return mix((words.reshape(-1, 1, 1, 1) + place) & _WORD) >> 8
 
 
 def mix(word: _Word) -> _Word:
@@ -78,12 +114,19 @@ def diagonal_shift(image: Tensor) -> Tensor:
     return torch.cat([pad(first, (0, 0, 1, -1)), pad(second, (0, 0, -1, 1)), last], 1)
 
 
-def cgru(image: Tensor, layer: Layer, mask: Tensor | None, *, cutoff: bool) -> Tensor:
+def cgru(
+    image: Tensor,
+    layer: Layer,
+    mask: Tensor | None,
+    disturb: Disturb | None = None,
+    *,
+    cutoff: bool,
+) -> Tensor:
     """One layer of a step of the Neural GPU."""
     gate = gate_cutoff if cutoff else torch.sigmoid
-    gates = gate(_convolution(image, layer.gate_weight, layer.gate_bias))
+    gates = gate(gate_inputs(image, layer, disturb))
     reset, update = gates.chunk(2, 1)
-    candidate = _convolution(reset * image, layer.candidate_weight, layer.candidate_bias).tanh()
+    candidate = candidate_input(reset * image, layer, disturb).tanh()
     return _masked(update * image + (1 - update) * candidate, mask)
 
 
@@ -92,11 +135,12 @@ def diagonal_cgru(
     layer: Layer,
     mask: Tensor | None,
     dropout: Callable[[Tensor], Tensor] | None = None,
+    disturb: Disturb | None = None,
 ) -> tuple[Tensor, Float[Tensor, " batch"]]:
     """A step of the diagonal Neural GPU, and its saturation."""
-    gates = _convolution(image, layer.gate_weight, layer.gate_bias)
+    gates = gate_inputs(image, layer, disturb)
     reset, update = hard_sigmoid(gates).chunk(2, 1)
-    candidate = _convolution(reset * image, layer.candidate_weight, layer.candidate_bias)
+    candidate = candidate_input(reset * image, layer, disturb)
     new = hardtanh(candidate)
     if dropout is not None:
         new = dropout(new)
@@ -129,6 +173,7 @@ def unroll(
     cell: Cell,
     cutoff: bool = True,
     keep: Float[Tensor, " batch"] | None = None,
+    noise: float = 0.0,
     seed: int = 0,
 ) -> tuple[Float[Tensor, "batch length width maps"], Float[Tensor, " batch"]]:
     """The definition of :func:`torchalu.kernels.unroll`."""
@@ -136,13 +181,15 @@ def unroll(
     longest = state.shape[1]
     mask = position_mask(lengths, longest, state.dtype) if shortest < longest else None
     dropout = None if keep is None else Dropout(state, keep, seed)
+    disturb = Noise(state, noise, seed) if noise else None
     sets = _layers(gate_weight, gate_bias, candidate_weight, candidate_bias)
     image = _masked(state.permute(0, 3, 1, 2), mask)
     take_step = partial(_cgru_step, cutoff=cutoff) if cell == "cgru" else _diagonal_step
     saturations: list[Tensor] = []
     for step in range(most):
         drop = None if dropout is None else partial(dropout, step=step)
-        new, added = take_step(image, sets[step % len(sets)], mask, drop)
+        add = None if disturb is None else partial(disturb, step=step)
+        new, added = take_step(image, sets[step % len(sets)], mask, drop, add)
         if added is not None:
             saturations.append(added)
         if step >= fewest:
@@ -156,15 +203,22 @@ def _cgru_step(
     layers: list[Layer],
     mask: Tensor | None,
     dropout: Callable[[Tensor], Tensor] | None,
+    disturb: Disturb | None,
     *,
     cutoff: bool,
 ) -> tuple[Tensor, None]:
     """Dropout on the state, then all layers; nothing saturates."""
     if dropout is not None:
         image = dropout(image)
-    for layer in layers:
-        image = cgru(image, layer, mask, cutoff=cutoff)
+    for number, layer in enumerate(layers):
+        add = None if disturb is None else partial(_later_stream, disturb, 2 * number)
+        image = cgru(image, layer, mask, add, cutoff=cutoff)
     return image, None
+
+
+def _later_stream(disturb: Disturb, later: int, image: Tensor, stream: int) -> Tensor:
+    """Noise of a layer that is not the first."""
+    return disturb(image, stream + later)
 
 
 def _diagonal_step(
@@ -172,10 +226,11 @@ def _diagonal_step(
     layers: list[Layer],
     mask: Tensor | None,
     dropout: Callable[[Tensor], Tensor] | None,
+    disturb: Disturb | None,
 ) -> tuple[Tensor, Tensor]:
     """The cell has one layer."""
     (layer,) = layers
-    return diagonal_cgru(image, layer, mask, dropout)
+    return diagonal_cgru(image, layer, mask, dropout, disturb)
 
 
 def _layers(*parameters: Tensor) -> list[list[Layer]]:
@@ -198,6 +253,18 @@ def _layers(*parameters: Tensor) -> list[list[Layer]]:
         ]
         for row in rows
     ]
+
+
+def gate_inputs(image: Tensor, layer: Layer, disturb: Disturb | None) -> Tensor:
+    """Pre-activations of both gates."""
+    gates = _convolution(image, layer.gate_weight, layer.gate_bias)
+    return gates if disturb is None else disturb(gates, 1)
+
+
+def candidate_input(image: Tensor, layer: Layer, disturb: Disturb | None) -> Tensor:
+    """Pre-activations of the candidate."""
+    candidate = _convolution(image, layer.candidate_weight, layer.candidate_bias)
+    return candidate if disturb is None else disturb(candidate, 2)
 
 
 def _convolution(image: Tensor, weight: Tensor, bias: Tensor) -> Tensor:

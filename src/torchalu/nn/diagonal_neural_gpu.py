@@ -31,6 +31,9 @@ class DiagonalNeuralGPU(NeuralGPUBase):
             t mod `parameter_sets`; see :meth:`relaxation_penalty`.
         dropout: probability that an element of the candidate, or of the state before the first
             step, is dropped in training mode.
+        noise: in training mode each pre-activation of gates and candidates has a uniform random
+            number between -`noise` and `noise` added to it in each step. What learns to do its
+            work all the same holds on longer strings.
         generator: where the initial parameters come from; torch's own if left out.
         device: where the parameters lie.
         dtype: dtype of the parameters and of the state.
@@ -47,14 +50,14 @@ class DiagonalNeuralGPU(NeuralGPUBase):
     Raises:
         TypeError: a size is no integer, or `dtype` is not a floating one.
         ValueError: a size is not positive, the kernel's is even, `maps` is no multiple of 3, or
-            `dropout` is not in [0, 1).
+            `dropout` is not in [0, 1), or `noise` is negative.
 
     Source:
         Freivalds & Liepins 2017, and the authors' program for the initialization, the dropout
         and the mask. The saturation that :meth:`unroll` gives is that of the input layer, times
         the number of steps, and of all steps' gates and candidates. Departures: saturation
         behind the end of a sequence does not count; `parameter_sets` other than 1, which is
-        Kaiser & Sutskever's.
+        Kaiser & Sutskever's; `noise`, which is ours.
 
     Example:
         >>> model = DiagonalNeuralGPU(4, maps=6, generator=torch.Generator().manual_seed(0))
@@ -74,16 +77,20 @@ class DiagonalNeuralGPU(NeuralGPUBase):
         kernel_size: int = 3,
         parameter_sets: int = 1,
         dropout: float = 0.1,
+        noise: float = 0.0,
         generator: torch.Generator | None = None,
         device: torch.device | str | int | None = None,
         dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__()
         sizes = {"num_symbols": num_symbols, "maps": maps, "parameter_sets": parameter_sets}
-        check_options(sizes=sizes, kernel_size=kernel_size, dropout=dropout, thirds=True)
+        check_options(
+            sizes=sizes, kernel_size=kernel_size, dropout=dropout, noise=noise, thirds=True
+        )
         self.num_symbols = num_symbols
         self.maps = maps
         self.dropout = dropout
+        self.noise = noise
         make = Factory(device, dtype)
         self.input_weight = make.parameter(num_symbols, maps)
         self.input_bias = make.parameter(maps)
@@ -115,6 +122,7 @@ class DiagonalNeuralGPU(NeuralGPUBase):
             "kernel_size": self.gate_weight.shape[-2],
             "parameter_sets": self.parameter_sets,
             "dropout": self.dropout,
+            "noise": self.noise,
         }
 
     def _default_steps(self, symbols: Tensor, lengths: Tensor) -> Tensor:

@@ -33,6 +33,9 @@ class NeuralGPU(NeuralGPUBase):
         cutoff: whether the gates reach 0 and 1.
         dropout: in training mode an element of the state is dropped in each step with the
             probability `dropout` * 8 / length, at most 0.9.
+        noise: in training mode each pre-activation of gates and candidates has a uniform random
+            number between -`noise` and `noise` added to it in each step. What learns to do its
+            work all the same holds on longer strings.
         initial_scale: factor of the uniform distribution that kernels start from.
         generator: where the initial parameters come from; torch's own if left out.
         device: where the parameters lie.
@@ -50,13 +53,13 @@ class NeuralGPU(NeuralGPUBase):
     Raises:
         TypeError: a size is no integer, or `dtype` is not a floating one.
         ValueError: a size or `initial_scale` is not positive, the kernel's size is even, or
-            `dropout` is not in [0, 1).
+            `dropout` is not in [0, 1), or `noise` is negative.
 
     Source:
         Kaiser & Sutskever 2016, sections 2 and 3.3. Departures, which follow the authors'
         program: tanh and a linear map behind the embedding, the mask, how dropout depends on
-        the length, and the initialization. Departure from it: dropout drops 0.9 at most, which
-        concerns lengths below 8 alone.
+        the length, and the initialization. Departures from it: dropout drops 0.9 at most, which
+        concerns lengths below 8 alone; `noise`, which is ours.
 
     Example:
         >>> model = NeuralGPU(4, maps=6, generator=torch.Generator().manual_seed(0))
@@ -78,6 +81,7 @@ class NeuralGPU(NeuralGPUBase):
         parameter_sets: int = 1,
         cutoff: bool = True,
         dropout: float = 0.0,
+        noise: float = 0.0,
         initial_scale: float = 1.8,
         generator: torch.Generator | None = None,
         device: torch.device | str | int | None = None,
@@ -86,7 +90,7 @@ class NeuralGPU(NeuralGPUBase):
         super().__init__()
         sizes = {"num_symbols": num_symbols, "maps": maps, "width": width, "layers": layers}
         sizes["parameter_sets"] = parameter_sets
-        check_options(sizes=sizes, kernel_size=kernel_size, dropout=dropout)
+        check_options(sizes=sizes, kernel_size=kernel_size, dropout=dropout, noise=noise)
         if not 0 < initial_scale < math.inf:
             raise ValueError(f"initial_scale is {initial_scale}; give a positive number")
         self.num_symbols = num_symbols
@@ -94,6 +98,7 @@ class NeuralGPU(NeuralGPUBase):
         self.width = width
         self.cutoff = cutoff
         self.dropout = dropout
+        self.noise = noise
         self.initial_scale = initial_scale
         make = Factory(device, dtype)
         self.embedding = make.parameter(num_symbols, maps)
@@ -130,6 +135,7 @@ class NeuralGPU(NeuralGPUBase):
             "parameter_sets": self.parameter_sets,
             "cutoff": self.cutoff,
             "dropout": self.dropout,
+            "noise": self.noise,
             "initial_scale": self.initial_scale,
         }
 

@@ -1,5 +1,6 @@
 """What the Neural GPU and its improved form have in common."""
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -43,6 +44,7 @@ class NeuralGPUBase(nn.Module, ABC):
     maps: int
     width: int
     dropout: float
+    noise: float
     gate_weight: nn.Parameter
     gate_bias: nn.Parameter
     candidate_weight: nn.Parameter
@@ -106,8 +108,8 @@ class NeuralGPUBase(nn.Module, ABC):
             symbols: numbers of symbols, 0 is padding.
             lengths: of the sequences; up to the last symbol that is no padding if left out.
             steps: how many steps each sequence takes.
-            seed: of the dropout, in training mode; drawn from torch's own generator if left
-                out, which breaks the graph of `torch.compile`.
+            seed: of dropout and noise, in training mode; drawn from torch's own generator if
+                left out, which breaks the graph of `torch.compile`.
 
         Raises:
             TypeError: an argument does not hold int64 numbers.
@@ -115,9 +117,7 @@ class NeuralGPUBase(nn.Module, ABC):
                 range.
         """
         lengths, steps = self._arguments(symbols, lengths, steps)
-        keep = self._keep(lengths) if self.training and self.dropout else None
-        if seed is None:
-            seed = 0 if keep is None else int(torch.randint(2**63 - 1, ()))
+        keep, noise, seed = self._disturbance(lengths, seed)
         mask = self._mask(symbols, lengths)
         state, saturation = self._start(symbols, steps, mask, keep, seed)
         state, added = kernels.unroll(
@@ -128,6 +128,7 @@ class NeuralGPUBase(nn.Module, ABC):
             cell=self.cell,
             cutoff=self.cutoff,
             keep=keep,
+            noise=noise,
             seed=seed,
         )
         logits = nn.functional.linear(state[:, :, 0], self.output_weight, self.output_bias)
@@ -210,6 +211,16 @@ class NeuralGPUBase(nn.Module, ABC):
         """The parameters of the steps, in the order in which the operator takes them."""
         return [getattr(self, name) for name in _SHARED]
 
+    def _disturbance(
+        self, lengths: Tensor, seed: int | None
+    ) -> tuple[Float[Tensor, " batch"] | None, float, int]:
+        """What dropout keeps, the noise and the seed of both: nothing outside training mode."""
+        keep = self._keep(lengths) if self.training and self.dropout else None
+        noise = self.noise if self.training else 0.0
+        if seed is None:
+            seed = int(torch.randint(2**63 - 1, ())) if keep is not None or noise else 0
+        return keep, noise, seed
+
     def _mask(self, symbols: Tensor, lengths: Tensor) -> Float[Tensor, "batch length 1 1"]:
         """1 at the positions of each sequence, 0 behind its end."""
         return position_mask(lengths, symbols.shape[1], self.gate_weight.dtype).movedim(1, -1)
@@ -232,7 +243,12 @@ class NeuralGPUBase(nn.Module, ABC):
 
 
 def check_options(
-    *, sizes: dict[str, int], kernel_size: int, dropout: float, thirds: bool = False
+    *,
+    sizes: dict[str, int],
+    kernel_size: int,
+    dropout: float,
+    noise: float,
+    thirds: bool = False,
 ) -> None:
     """Refuse options that no Neural GPU can have.
 
@@ -240,6 +256,7 @@ def check_options(
         sizes: by name, those that must be positive integers.
         kernel_size: must be odd.
         dropout: must lie in [0, 1).
+        noise: must be finite and not negative.
         thirds: whether the number of maps has to be a multiple of 3.
 
     Raises:
@@ -258,3 +275,5 @@ def check_options(
         raise ValueError(f"maps is {sizes['maps']}; give a multiple of 3, such as 96")
     if not 0 <= dropout < 1:
         raise ValueError(f"dropout is {dropout}; give a share of at least 0 and less than 1")
+    if not 0 <= noise < math.inf:
+        raise ValueError(f"noise is {noise}; give an amplitude from 0 up, such as 0.5")

@@ -15,12 +15,13 @@ COMMON = {"batch": 4, "evaluate_every": 7, "checkpoint_every": 3, "every": 4}
 COMMON |= {"validate_at": (1.0, 2.0), "validation_strings": 4}
 TRAININGS = {
     "diagonal": AlgorithmTraining(
-        maps=6, bins=(3, 5), examples=8, noise=1.0, average=0.9, steps=40, **COMMON
+        maps=6, bins=(3, 5), examples=8, gradient_noise=1.0, average=0.9, steps=40, **COMMON
     ),
     "cgru": AlgorithmTraining(
         form="cgru", maps=2, width=2, layers=1, parameter_sets=2, pull=0.09, lengths="curriculum",
         bins=(5,), start=1, threshold=1.0, dropout=0.01, learning_rate=0.02, optimizer="adam",
-        clip_norm=1.0, noise=0.1, noise_law="error", saturation=0.0, steps=40, **COMMON,
+        clip_norm=1.0, gradient_noise=0.1, gradient_noise_law="error", noise=0.0, saturation=0.0,
+        steps=40, **COMMON,
     ),
 }  # fmt: skip
 

@@ -14,6 +14,7 @@ from torchalu.train.algorithms import (
     ClippedAdamax,
     EndWhenRight,
     GradientNoise,
+    Hardening,
     LengthCurriculum,
     PlateauDecay,
     SaturationCost,
@@ -69,6 +70,26 @@ def test_a_perfect_model_gets_no_noise():
     measures = {"string_error": torch.tensor(0.0)}
     GradientNoise(9.0, "error").change_gradients(progress(parameter, measures=measures))
     assert not parameter.grad.any()
+
+
+def test_hardening_waits_then_adds_noise_then_lowers_the_rate_then_ends():
+    module = NeuralGPU(4, maps=3)
+    optimizer = torch.optim.SGD(module.parameters(), lr=0.1)
+    hardening, noises, rates = Hardening(0.5, ramp=4, settle=2, floor=0.25), [], []
+    state = Progress(module, optimizer, [*module.parameters()], seed=3)
+    for step in range(100):
+        state.step = step
+        hardening.before_step(state)
+        noises.append(module.noise)
+        rates.append(hardening.learning_rate_factor(step))
+        state.step = step + 1
+        hardening.after_step(state)
+        if state.ended:
+            break
+        right = {"right@41": 28 / 32, "right@101": 1.0} if step < 2 else {"right@41": 29 / 32}
+        hardening.after_evaluation(state, right)
+    assert noises == [0.0, 0.0, 0.0, 0.0, 0.125, 0.25, 0.375, 0.5, 0.5]
+    assert rates == [1, 1, 1, 1, 1, 1, 1, 1, 0.5]
 
 
 def test_adamax_is_its_equation():

@@ -58,9 +58,7 @@ def test_copying_is_learned_and_holds_at_ten_times_the_length():
 def test_reversing_is_learned_and_holds_at_ten_times_the_length():
     """Whether no string at all is wrong there depends on the seed; with this one few are."""
     bins = (6, 10, 14, 18, 20)
-    trained, far = learned(
-        "reverse", 20, maps=48, bins=bins, batch=12, steps=600, saturation_least=1e-3
-    )
+    trained, far = learned("reverse", 20, maps=48, bins=bins, steps=2000, ramp=400, settle=800)
     assert trained == 200
     assert far >= 190
 

@@ -8,7 +8,6 @@ from typing import Any
 from torchalu.experiments.kaiser2016.learner import NeuralGPULearner
 from torchalu.experiments.kaiser2016.measuring import Strings
 from torchalu.experiments.kaiser2016.study import AlgorithmSetting, AlgorithmStudy
-from torchalu.experiments.kaiser2016.table1 import END_AFTER
 from torchalu.experiments.seeds import SeedOptions, Seeds
 from torchalu.experiments.setting import choose
 from torchalu.tasks import algorithm
@@ -17,19 +16,20 @@ from torchalu.train.algorithms import AlgorithmTraining
 VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
     "improved": {
         "full": {},
+        "no_noise": {"noise": 0.0, "end_after": 5},
         "no_saturation_cost": {"saturation": 0.0},
         "no_dropout": {"dropout": 0.0},
         "no_shift": {},
         "no_long_carries": {"long_carries": 0.0},
         "no_weight_average": {"average": 0.0},
-        "no_gradient_noise": {"noise": 0.0},
+        "no_gradient_noise": {"gradient_noise": 0.0},
         "fixed_examples": {"examples": 10_000},
     },
     "original": {
         "full": {},
         "no_relaxation": {"parameter_sets": 1},
         "no_cutoff": {"cutoff": False},
-        "no_gradient_noise": {"noise": 0.0},
+        "no_gradient_noise": {"gradient_noise": 0.0},
         "no_dropout": {"dropout": 0.0},
     },
 }
@@ -101,7 +101,5 @@ def _learner(
 ) -> NeuralGPULearner:
     """A form without one of its methods."""
     recipe = getattr(AlgorithmTraining, model)(algorithm(task))
-    changes = {"end_after": END_AFTER, **VARIANTS[model][variant]}
-    if steps is not None:
-        changes["steps"] = steps
+    changes = VARIANTS[model][variant] | ({} if steps is None else {"steps": steps})
     return NeuralGPULearner(replace(recipe, **changes), device, shift=variant != "no_shift")

@@ -7,7 +7,7 @@ from dataclasses import replace
 from torchalu.experiments.kaiser2016.learner import NeuralGPULearner
 from torchalu.experiments.kaiser2016.measuring import Strings
 from torchalu.experiments.kaiser2016.study import AlgorithmSetting, AlgorithmStudy
-from torchalu.experiments.kaiser2016.table1 import END_AFTER, MODELS, TASKS, learner
+from torchalu.experiments.kaiser2016.table1 import MODELS, TASKS, learner
 from torchalu.experiments.seeds import SeedOptions, Seeds
 from torchalu.experiments.setting import choose
 from torchalu.tasks import AlgorithmicTask, algorithm, algorithm_names
@@ -154,6 +154,4 @@ def _short(training: AlgorithmTraining, maps: int, symbols: int, steps: int) -> 
     """The same with other maps, which settle the learning rate, and bins up to so many symbols."""
     bins = (*(size for size in training.bins if size < symbols), symbols)
     rate = training.learning_rate * training.maps / maps
-    return replace(
-        training, maps=maps, learning_rate=rate, bins=bins, steps=steps, end_after=END_AFTER
-    )
+    return replace(training, maps=maps, learning_rate=rate, bins=bins, steps=steps)

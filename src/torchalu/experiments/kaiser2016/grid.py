@@ -11,7 +11,6 @@ import polars as pl
 from torchalu.experiments.kaiser2016.learner import NeuralGPULearner
 from torchalu.experiments.kaiser2016.measuring import RANDOM, Strings
 from torchalu.experiments.kaiser2016.study import AlgorithmSetting, AlgorithmStudy
-from torchalu.experiments.kaiser2016.table1 import END_AFTER
 from torchalu.experiments.seeds import SeedOptions, Seeds
 from torchalu.tasks import algorithm
 from torchalu.train.algorithms import AlgorithmTraining
@@ -100,7 +99,7 @@ def grid(
         "scale": scales,
         "pull_factor": pull_factors,
         "threshold": thresholds,
-        "noise": noises,
+        "gradient_noise": noises,
         "dropout": dropouts,
     }
     for name, values in axes.items():
@@ -135,7 +134,6 @@ def _learner(
         training,
         initial_scale=cell.pop("scale"),
         steps=training.steps if steps is None else steps,
-        end_after=END_AFTER,
         **cell,  # pyright: ignore[reportArgumentType]
     )
     return NeuralGPULearner(training, device, first_seed=_SEEDS_APART * index)

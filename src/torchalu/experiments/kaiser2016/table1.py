@@ -28,8 +28,6 @@ UNFILLED = ("original", "lstm_attention")
 """The models that learn answers as the paper has them, by default."""
 STACK_TASKS = ("badd", "badd_unaligned")
 LENGTHS = (20, 25, 100, 200, 2000)
-END_AFTER = 5
-"""Evaluations in a row with all validation strings right that end the run of a Neural GPU."""
 _SEEDS = Seeds(5)
 
 
@@ -82,7 +80,7 @@ def table1(
             are not, and by default those of its original form and of the LSTM are not either.
         steps: at most, in place of each model's own number.
         end_after: evaluations in a row with all validation strings right that end a run, 0 for
-            none; in place of each model's own number, which is 5, of the stack RNN 0.
+            none; in place of each model's own number.
         device: where to train, such as "cuda".
 
     Raises:
@@ -150,9 +148,7 @@ def learner(
         "original": AlgorithmTraining.original,
     }
     if model in recipes:
-        training = recipes[model](task)
-        training = replace(training, **{"end_after": END_AFTER, **changes})
-        return NeuralGPULearner(training, device)
+        return NeuralGPULearner(replace(recipes[model](task), **changes), device)
     others = {
         "stack_rnn": StackLearner,
         "lstm_attention": LSTMLearner,

@@ -8,9 +8,18 @@ from functools import partial
 import torch
 from jaxtyping import Float
 from torch import Tensor
-from torch.nn.functional import conv2d, hardtanh
+from torch.nn.functional import hardtanh
 
-from torchalu.kernels.recurrence_forms import Dropout, Layer, hard_sigmoid, saturation
+from torchalu.kernels.recurrence_forms import (
+    Disturb,
+    Dropout,
+    Layer,
+    Noise,
+    candidate_input,
+    gate_inputs,
+    hard_sigmoid,
+    saturation,
+)
 from torchalu.nn import DiagonalNeuralGPU, Unrolled
 
 
@@ -40,17 +49,17 @@ class UnshiftedNeuralGPU(DiagonalNeuralGPU):
     ) -> Unrolled:
         """Take all steps; the arguments are those of `torchalu.nn.DiagonalNeuralGPU.unroll`."""
         lengths, steps = self._arguments(symbols, lengths, steps)
-        keep = self._keep(lengths) if self.training and self.dropout else None
-        if seed is None:
-            seed = 0 if keep is None else int(torch.randint(2**63 - 1, ()))
+        keep, noise, seed = self._disturbance(lengths, seed)
         mask = self._mask(symbols, lengths)
         state, saturated = self._start(symbols, steps, mask, keep, seed)
         dropout = None if keep is None else Dropout(state, keep, seed)
+        disturb = Noise(state, noise, seed) if noise else None
         image, inside = (tensor.permute(0, 3, 1, 2) for tensor in (state, mask))
         layer = Layer(*(part[0, 0] for part in self._shared()))
         for step in range(int(steps.max())):
             drop = None if dropout is None else partial(dropout, step=step)
-            new, added = unshifted_step(image, layer, inside, drop)
+            add = None if disturb is None else partial(disturb, step=step)
+            new, added = unshifted_step(image, layer, inside, drop, add)
             running = step < steps
             image = torch.where(running[:, None, None, None], new, image)
             saturated = saturated + torch.where(running, added, 0)
@@ -64,6 +73,7 @@ def unshifted_step(
     layer: Layer,
     mask: Float[Tensor, "batch 1 length 1"],
     dropout: Callable[[Tensor], Tensor] | None = None,
+    disturb: Disturb | None = None,
 ) -> tuple[Float[Tensor, "batch maps length width"], Float[Tensor, " batch"]]:
     """A step, and its saturation.
 
@@ -72,11 +82,11 @@ def unshifted_step(
         layer: the parameters.
         mask: 1 at the positions of each sequence.
         dropout: of the candidate.
+        disturb: adds noise to pre-activations.
     """
-    padding = layer.gate_weight.shape[2] // 2, 0
-    gates = conv2d(image, layer.gate_weight, layer.gate_bias, padding=padding)
+    gates = gate_inputs(image, layer, disturb)
     reset, update = hard_sigmoid(gates).chunk(2, 1)
-    candidate = conv2d(reset * image, layer.candidate_weight, layer.candidate_bias, padding=padding)
+    candidate = candidate_input(reset * image, layer, disturb)
     new = hardtanh(candidate)
     if dropout is not None:
         new = dropout(new)

@@ -4,6 +4,7 @@ from torchalu.train.algorithms.adamax import ClippedAdamax
 from torchalu.train.algorithms.batches import TrainingGroup, TrainingStrings
 from torchalu.train.algorithms.configuration import AlgorithmTraining
 from torchalu.train.algorithms.gradient_noise import GradientNoise
+from torchalu.train.algorithms.hardening import Hardening
 from torchalu.train.algorithms.lengths import (
     LengthBins,
     LengthCurriculum,
@@ -31,6 +32,7 @@ __all__ = [
     "ClippedAdamax",
     "EndWhenRight",
     "GradientNoise",
+    "Hardening",
     "LengthBins",
     "LengthCurriculum",
     "LengthGroup",

@@ -12,7 +12,10 @@ from torchalu.train.algorithms.lengths import check_counts, check_shares
 BINS = (8, 12, 16, 20, 25, 28, 31, 36, 41)
 """The symbols to which the strings of the improved form's nine bins are padded."""
 
+_FAR = (1.0, 2.5, 5.0, 10.0, 20.0)
+
 _SUMS = ("badd", "badd3", "badd_unaligned", "bsub", "increment")
+_MOVES = ("copy", "reverse", "duplicate", "shift")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +33,9 @@ class AlgorithmTraining:
         cutoff: whether the gates of the form "cgru" are cut off.
         initial_scale: of the kernels of the form "cgru".
         dropout: of the module.
+        noise: of the module, at last; 0 turns `Hardening` off.
+        ramp: of `Hardening`.
+        settle: of `Hardening`.
         parameter_sets: more than 1 relaxes the sharing of parameters, which needs a curriculum.
         pull: of `SharingRelaxation`.
         pull_factor: of `SharingRelaxation`.
@@ -50,8 +56,8 @@ class AlgorithmTraining:
         learning_rate: at first.
         plateau_factor: of `PlateauDecay`; 1 turns it off.
         clip_norm: the gradient's greatest norm; infinite for none.
-        noise: scale of `GradientNoise`; 0 turns it off.
-        noise_law: of `GradientNoise`.
+        gradient_noise: scale of `GradientNoise`; 0 turns it off.
+        gradient_noise_law: of `GradientNoise`.
         saturation: greatest weight of `SaturationCost`; 0 turns it off.
         saturation_least: its least weight.
         average: decay of `WeightAverage`; 0 turns it off.
@@ -69,8 +75,8 @@ class AlgorithmTraining:
 
     Source:
         Freivalds & Liepins 2017, and the authors' program, for the defaults. Departures: those of
-        `LengthBins` and `GradientNoise`; weights are averaged, and some of the training strings
-        have long carries.
+        `LengthBins` and `GradientNoise`; weights are averaged, some of the training strings have
+        long carries, and there is `Hardening`.
 
     Example:
         >>> from torchalu.tasks import algorithm
@@ -89,6 +95,9 @@ class AlgorithmTraining:
     cutoff: bool = True
     initial_scale: float = 1.8
     dropout: float = 0.1
+    noise: float = 0.5
+    ramp: int = 800
+    settle: int = 600
     parameter_sets: int = 1
     pull: float = 5e-4
     pull_factor: float = 1.2
@@ -107,15 +116,15 @@ class AlgorithmTraining:
     learning_rate: float = 0.005
     plateau_factor: float = 0.7
     clip_norm: float = float("inf")
-    noise: float = 1e-4
-    noise_law: Literal["error", "learning_rate"] = "learning_rate"
+    gradient_noise: float = 1e-4
+    gradient_noise_law: Literal["error", "learning_rate"] = "learning_rate"
     saturation: float = 1e-3
     saturation_least: float = 0.0
     average: float = 0.99
     steps: int = 20_000
     evaluate_every: int = 100
     checkpoint_every: int = 50
-    validate_at: tuple[float, ...] = (1.0, 2.5, 5.0)
+    validate_at: tuple[float, ...] = (1.0, 2.5, 5.0, 10.0)
     validation_strings: int = 32
     end_after: int = 0
     seed: int = 0
@@ -125,7 +134,7 @@ class AlgorithmTraining:
             "form": ("diagonal", "cgru"),
             "lengths": ("bins", "curriculum"),
             "optimizer": ("adamax", "adam"),
-            "noise_law": ("error", "learning_rate"),
+            "gradient_noise_law": ("error", "learning_rate"),
         }
         for name, values in allowed.items():
             if getattr(self, name) not in values:
@@ -135,6 +144,8 @@ class AlgorithmTraining:
         counts = (
             "batch",
             "every",
+            "ramp",
+            "settle",
             "steps",
             "evaluate_every",
             "checkpoint_every",
@@ -164,12 +175,14 @@ class AlgorithmTraining:
         """The recipe of the improved form.
 
         Args:
-            task: sums take fewer maps and more dropout, more than four symbols more maps.
+            task: sums take fewer maps and more dropout, what only moves symbols fewer maps, more
+                than four symbols more maps.
 
         Source:
             Freivalds & Liepins 2017: AdaMax at 0.01 * 48 / maps, nine bins; 96 maps and a dropout
             of 0.1, for binary addition 48 and 0.5, for base 4 and decimal 192 maps. Departure:
-            what differs from binary addition by little has its numbers too.
+            what differs from binary addition by little has its numbers too, and what only moves
+            symbols has 48 maps.
 
         Example:
             >>> from torchalu.tasks import algorithm
@@ -177,7 +190,9 @@ class AlgorithmTraining:
             192
         """
         if task.name in _SUMS:
-            return cls(maps=48, dropout=0.5, learning_rate=0.01)
+            return cls(maps=48, dropout=0.5, learning_rate=0.01, validate_at=_FAR)
+        if task.name in _MOVES:
+            return cls(maps=48, learning_rate=0.01, validate_at=_FAR)
         maps = 96 if len(task.alphabet) <= 4 else 192
         return cls(maps=maps, learning_rate=0.01 * 48 / maps)
 
@@ -191,7 +206,8 @@ class AlgorithmTraining:
         Source:
             Kaiser & Sutskever 2016, sections 2, 3.3 and 4; where the paper gives a grid of
             settings, its middle. What it leaves open is from the authors' program. Neither says
-            how large the noise is; with 1e-3 its norm is at first a tenth of the gradient's.
+            how large the gradient noise is; with 1e-3 its norm is at first a tenth of the
+            gradient's.
 
         Example:
             >>> from torchalu.tasks import algorithm
@@ -202,6 +218,7 @@ class AlgorithmTraining:
             form="cgru",
             maps=24 if len(task.alphabet) <= 4 else 128,
             dropout=0.09,
+            noise=0.0,
             parameter_sets=6,
             lengths="curriculum",
             examples=10_000,
@@ -210,12 +227,14 @@ class AlgorithmTraining:
             learning_rate=1e-3,
             plateau_factor=1.0,
             clip_norm=1.0,
-            noise=1e-3,
-            noise_law="error",
+            gradient_noise=1e-3,
+            gradient_noise_law="error",
             saturation=0.0,
             saturation_least=0.0,
             average=0.0,
+            validate_at=(1.0, 2.5, 5.0),
             steps=60_000,
+            end_after=5,
         )
 
     def to_json(self) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from torchalu.train.algorithms.adamax import ClippedAdamax
 from torchalu.train.algorithms.batches import TrainingStrings
 from torchalu.train.algorithms.configuration import AlgorithmTraining
 from torchalu.train.algorithms.gradient_noise import GradientNoise
+from torchalu.train.algorithms.hardening import Hardening
 from torchalu.train.algorithms.lengths import LengthBins, LengthCurriculum, LengthPlan
 from torchalu.train.algorithms.loss import string_loss
 from torchalu.train.algorithms.plateau import PlateauDecay
@@ -170,6 +171,7 @@ def new_module(task: AlgorithmicTask, training: AlgorithmTraining) -> NeuralGPU 
             kernel_size=training.kernel_size,
             parameter_sets=training.parameter_sets,
             dropout=training.dropout,
+            noise=training.noise,
             generator=generator,
         )
     return NeuralGPU(
@@ -222,7 +224,9 @@ def _methods(plan: LengthPlan, training: AlgorithmTraining) -> list[Hook]:
     if training.saturation:
         hooks.append(SaturationCost(training.saturation, training.saturation_least, training.every))
     if training.noise:
-        hooks.append(GradientNoise(training.noise, training.noise_law))
+        hooks.append(Hardening(training.noise, training.ramp, training.settle))
+    if training.gradient_noise:
+        hooks.append(GradientNoise(training.gradient_noise, training.gradient_noise_law))
     if training.parameter_sets > 1 and isinstance(plan, LengthCurriculum):
         hooks.append(SharingRelaxation(plan, pull=training.pull, factor=training.pull_factor))
     if training.plateau_factor < 1:
