@@ -13,6 +13,7 @@ from torchalu.evaluate.intervals import (
 from torchalu.evaluate.memory import check_memory, free_bytes, unroll_bytes
 from torchalu.evaluate.outcomes import outcomes
 from torchalu.evaluate.output_ensemble import OutputEnsemble
+from torchalu.evaluate.signals import signal_correlations
 from torchalu.evaluate.strings import StringAccuracy, string_accuracy
 from torchalu.evaluate.summary import summarize
 
@@ -29,6 +30,7 @@ __all__ = [
     "matching_digits",
     "nearly_perfect_loss",
     "outcomes",
+    "signal_correlations",
     "string_accuracy",
     "summarize",
     "t_interval",

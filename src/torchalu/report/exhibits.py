@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 Kind: TypeAlias = (
     Literal["rates", "sweep", "gates", "surfaces", "counts"]
     | Literal["accuracies", "ranking", "correlations", "successes", "networks", "table"]
-    | Literal["lengths", "identity", "returns", "extrapolation", "curves"]
+    | Literal["lengths", "traces", "identity", "returns", "extrapolation", "curves"]
 )
 
 
@@ -21,10 +21,10 @@ class Exhibit:
         kind: what is drawn: success rates, measures against what is varied, histograms of gates,
             loss surfaces, counts over a grid; accuracies against parameters or in their order,
             correlations of features, successes against the size of the task, networks with their
-            weights, strings that are right against their length, errors
-            against a number that is to be given back, rewards against the instruction,
-            errors against the length of series, digits that match against steps, or nothing but
-            the table.
+            weights, strings that are right against their length, positions of signals against
+            steps, errors against a number that is to be given back, rewards against the
+            instruction, errors against the length of series, digits that match against steps, or
+            nothing but the table.
         experiment: what it is made by, where it is not the experiment of its own name.
     """
 
@@ -84,6 +84,8 @@ EXHIBITS = {
     ),
     "kaiser2016.ablations": Exhibit("methods left out in turn", "table"),
     "kaiser2016.ensemble": Exhibit("networks that answer together", "table"),
+    "kaiser2016.traces": Exhibit("where digits and carries are", "traces"),
+    "kaiser2016.traces_maps": Exhibit("which maps keep what", "table", experiment="traces"),
     "trask2018.table5": Exhibit("the identity function, -1000 to 1000", "table"),
     "trask2018.figure1": Exhibit(
         "the identity function, -20 to 20", "identity", experiment="table5"

@@ -22,6 +22,7 @@ from torchalu.report.maps import draw_counts, draw_gates, draw_surfaces
 from torchalu.report.panels import draw_rates, draw_sweep
 from torchalu.report.rankings import draw_correlations, draw_ranking
 from torchalu.report.returns import draw_returns
+from torchalu.report.traces import draw_traces
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -168,6 +169,8 @@ def draw_exhibit(name: str, folder: str | os.PathLike[str]) -> dict[str, Figure]
             return {name: draw_identity(table)}
         case "lengths":
             return {name: draw_lengths(table)}
+        case "traces":
+            return {name: draw_traces(table)}
         case "returns":
             return {name: draw_returns(table)}
         case "curves":
