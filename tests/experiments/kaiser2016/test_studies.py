@@ -270,7 +270,7 @@ def test_chunks_have_names_of_files_and_configurations_are_json(made):
     assert len(names) == len(set(names))
     assert all(re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._,+=-]{0,149}", name) for name in names)
     assert json.loads(json.dumps(built.configuration)) == built.configuration
-    assert built.keys[-3:] == ("seed", "strings", "length")
+    assert built.keys[-3:] == ("strings", "length", "seed")
 
 
 def test_table_1_has_the_papers_models_lengths_and_forms():
@@ -325,9 +325,9 @@ def test_a_smaller_grid_is_a_part_of_a_greater_one():
     names = [{chunk.name for chunk in made.chunks()} for made in (few, more)]
     assert names[0] < names[1]
     assert (len(names[0]), len(names[1])) == (5, 20)
-    first = {s.name: s.learner.first_seed for s in few.settings}
+    first = {tuple(s.labels.values()): s.learner.first_seed for s in few.settings}
     assert len(set(first.values())) == 5
-    again = {s.name: s.learner.first_seed for s in more.settings}
+    again = {tuple(s.labels.values()): s.learner.first_seed for s in more.settings}
     assert first == {name: again[name] for name in first}
     labels = {tuple(setting.labels.values())[1:] for setting in grid(tasks=("badd",)).settings}
     assert len(labels) == 3**6

@@ -80,7 +80,10 @@ def stored_networks(folder: str | Path, **labels: Any) -> list[StoredNetwork]:
     folder = Path(folder)
     try:
         stored = json.loads((folder / "configuration.json").read_bytes())
-        settings = stored["configuration"]["settings"]
+        settings = {
+            "-".join(str(value) for value in setting["labels"].values()): setting
+            for setting in stored["configuration"]["settings"]
+        }
         if not str(stored["study"]).startswith("kaiser2016."):
             raise KeyError("kaiser2016")
     except (OSError, ValueError, KeyError, TypeError) as error:

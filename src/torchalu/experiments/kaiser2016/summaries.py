@@ -9,21 +9,6 @@ import polars as pl
 from torchalu.evaluate import wilson
 from torchalu.experiments.kaiser2016.measuring import RANDOM
 
-_NOT_LABELS = ("seed", "strings", "length")
-
-
-def labels_of(keys: Sequence[str]) -> list[str]:
-    """The columns that tell settings apart.
-
-    Args:
-        keys: of a study's outcomes.
-
-    Example:
-        >>> labels_of(("task", "model", "seed", "strings", "length"))
-        ['task', 'model']
-    """
-    return [name for name in keys if name not in _NOT_LABELS]
-
 
 def by_length(outcomes: pl.DataFrame, labels: Sequence[str]) -> pl.DataFrame:
     """What the seeds of each setting get right of each length and kind of strings.
