@@ -53,7 +53,8 @@ def signal_correlations(
     given = _standard(signals.double())
     for state in module.states(symbols):
         flat = _standard(state.double().flatten(1))
-        yield (flat.T @ given).reshape(*state.shape[1:], signals.shape[1])
+        found = (flat.T @ given).clamp(-1, 1)  # rounding may go beyond
+        yield found.reshape(*state.shape[1:], signals.shape[1])
 
 
 def _standard(columns: Float[Tensor, "batch columns"]) -> Float[Tensor, "batch columns"]:

@@ -120,6 +120,8 @@ class TracesStudy:
             all (digit, step) the signal can be read there, with a correlation above 0.9, and in
             which maps.
         """
+        in_order = pl.col("signal").cast(pl.Enum(SIGNALS))
+        outcomes = outcomes.sort(in_order, "digit", "step")
         held = outcomes.filter(pl.col("correlation") > _HELD)
         counts = outcomes.group_by("signal", maintain_order=True).agg(pl.len().alias("of"))
         maps = (
@@ -131,7 +133,7 @@ class TracesStudy:
             .join(counts, on="signal", maintain_order="left")
             .select("signal", "direction", "held", "of", "maps")
         )
-        return {"traces": outcomes.sort("signal", "digit", "step"), "traces_maps": maps}
+        return {"traces": outcomes, "traces_maps": maps}
 
 
 def traces(checkpoint: str = "badd", *, length: int = 20, count: int = 2000) -> TracesStudy:
