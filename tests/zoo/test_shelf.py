@@ -38,6 +38,17 @@ def test_what_comes_with_the_package():
     assert torchalu.zoo.names() == names()
 
 
+@pytest.mark.parametrize("name", names())
+def test_what_comes_with_the_package_is_as_right_as_its_card_says(name):
+    learned = load(name)
+    shortest = min(part.length for part in learned.card.measured)
+    claimed = {part.kind: part.right for part in learned.card.measured if part.length == shortest}
+    assert claimed["random"] == 1000
+    assert learned.evaluate(shortest, 100, seed=1).right == 100
+    found = {kind: got.right for kind, got in learned.evaluate_adversarial(shortest).items()}
+    assert {"random": 1000, **found} == claimed
+
+
 def test_what_is_put_there_is_found(filled, tmp_path):
     check(tmp_path)
     assert names() == ("copy",)
