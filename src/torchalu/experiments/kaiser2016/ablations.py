@@ -16,6 +16,11 @@ from torchalu.train.algorithms import AlgorithmTraining
 VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
     "improved": {
         "full": {},
+        "nine_lengths": {
+            "bins": (8, 12, 16, 20, 25, 28, 31, 36, 41),
+            "bins_per_step": None,
+            "smaller": 0.05,
+        },
         "no_noise": {"noise": 0.0, "end_after": 5},
         "no_saturation_cost": {"saturation": 0.0},
         "no_dropout": {"dropout": 0.0},

@@ -9,13 +9,12 @@ from typing import Any, Literal, Self
 from torchalu.tasks.algorithms import AlgorithmicTask
 from torchalu.train.algorithms.lengths import check_counts, check_shares
 
-BINS = (8, 12, 16, 20, 25, 28, 31, 36, 41)
-"""The symbols to which the strings of the improved form's nine bins are padded."""
+_LENGTHS, _SHORT = tuple(range(2, 42)), tuple(range(2, 22))
 
 _FAR = (1.0, 2.5, 5.0, 10.0, 20.0)
 
 _SUMS = ("badd", "badd3", "badd_unaligned", "bsub", "increment")
-_MOVES = ("copy", "reverse", "duplicate", "shift")
+_MOVES = {"copy": _SHORT, "reverse": _SHORT, "sort": _SHORT, "duplicate": _LENGTHS}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,9 +101,9 @@ class AlgorithmTraining:
     pull: float = 5e-4
     pull_factor: float = 1.2
     lengths: Literal["bins", "curriculum"] = "bins"
-    bins: tuple[int, ...] = BINS
-    bins_per_step: int | None = None
-    smaller: float = 0.05
+    bins: tuple[int, ...] = _LENGTHS
+    bins_per_step: int | None = 9
+    smaller: float = 0.0
     threshold: float = 0.15
     start: int = 6
     every: int = 200
@@ -175,14 +174,16 @@ class AlgorithmTraining:
         """The recipe of the improved form.
 
         Args:
-            task: sums take fewer maps and more dropout, what only moves symbols fewer maps, more
-                than four symbols more maps.
+            task: sums take fewer maps and more dropout; copying, reversing, sorting and duplicating
+                fewer maps, and all but the last strings of 21 symbols at most; more than four
+                symbols more maps.
 
         Source:
-            Freivalds & Liepins 2017: AdaMax at 0.01 * 48 / maps, nine bins; 96 maps and a dropout
-            of 0.1, for binary addition 48 and 0.5, for base 4 and decimal 192 maps. Departure:
-            what differs from binary addition by little has its numbers too, and what only moves
-            symbols has 48 maps.
+            Freivalds & Liepins 2017: AdaMax at 0.01 * 48 / maps; 96 maps and a dropout of 0.1, for
+            binary addition 48 and 0.5, for base 4 and decimal 192 maps. Departures: no string runs
+            longer than it is, where they pad strings to nine lengths; what differs from binary
+            addition by little has its numbers too; copying, reversing, sorting and duplicating
+            take 48 maps.
 
         Example:
             >>> from torchalu.tasks import algorithm
@@ -192,7 +193,7 @@ class AlgorithmTraining:
         if task.name in _SUMS:
             return cls(maps=48, dropout=0.5, learning_rate=0.01, validate_at=_FAR)
         if task.name in _MOVES:
-            return cls(maps=48, learning_rate=0.01, validate_at=_FAR)
+            return cls(maps=48, learning_rate=0.01, bins=_MOVES[task.name], validate_at=_FAR)
         maps = 96 if len(task.alphabet) <= 4 else 192
         return cls(maps=maps, learning_rate=0.01 * 48 / maps)
 
