@@ -154,7 +154,7 @@ def test_another_archive_is_refused_before_it_is_opened(content, client, monkeyp
     ("archive", "message"),
     [
         (b"nothing", "archive.tgz is no complete archive"),
-        (gzip.compress(b"no tar"), "archive.tgz is no complete archive"),
+        (gzip.compress(b"no tar", mtime=0), "archive.tgz is no complete archive"),
     ],
 )
 def test_an_archive_that_is_none(client, capsys, archive, message):
