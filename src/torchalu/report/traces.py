@@ -42,9 +42,8 @@ def draw_traces(places: pl.DataFrame, *, title: str = "") -> Figure:
     check_columns(places, ["signal", "digit", "step", "position", "correlation"])
     signals = places["signal"].unique(maintain_order=True).to_list()
     digits = places["digit"].unique().sort().to_list()
-    last = max(1, len(digits) - 1)
-    shown = sorted({digits[round(k * last / (_SHOWN - 1))] for k in range(_SHOWN) if digits[1:]})
-    shown = shown or digits
+    last = len(digits) - 1
+    shown = sorted({digits[round(k * last / (_SHOWN - 1))] for k in range(_SHOWN)})
     figure = require_matplotlib()(figsize=(WIDTH, _HEIGHT), layout="constrained")
     if title:
         figure.suptitle(title, fontsize=12, color=INK)

@@ -270,6 +270,9 @@ def test_wrong_numbers_are_named():
         (lambda: PlateauDecay(1.2), "factor is 1.2"),
         (lambda: PlateauDecay(every=0), "every is 0"),
         (lambda: EndWhenRight(0), "times is 0"),
+        (lambda: Hardening(-0.1, 1, 1), "noise is -0.1; give a number from 0 up"),
+        (lambda: Hardening(0.5, 0, 1), "ramp is 0; give a positive integer"),
+        (lambda: Hardening(0.5, 1, 1, learned=2.0), "learned is 2.0"),
         (lambda: SharingRelaxation(curriculum, factor=1.0), "pull is 0.0005, factor 1.0"),
         (lambda: ClippedAdamax([nn.Parameter(torch.zeros(1))], lr=0.0), "lr is 0.0"),
     ]:

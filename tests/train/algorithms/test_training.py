@@ -59,6 +59,24 @@ def test_reversing_is_learned_and_holds_at_ten_times_the_length():
     assert learned("reverse", 10, ramp=200, settle=200, steps=600, **numbers) == [200, 200]
 
 
+def test_hardening_goes_on_where_it_was(tmp_path):
+    training = AlgorithmTraining(
+        maps=12, bins=(2, 3), batch=16, learning_rate=0.02, steps=300, ramp=40, settle=40,
+        evaluate_every=10, checkpoint_every=5, validate_at=(1.0,), validation_strings=8,
+    )  # fmt: skip
+    unbroken = train_algorithm(algorithm("copy"), training)
+    began = int(unbroken.records["hardening_began"][-1])
+    assert unbroken.status == "ended"
+    assert unbroken.steps == began + 80
+    for steps in (began + 20, began + 60, 300):
+        again = train_algorithm(
+            algorithm("copy"), dataclasses.replace(training, steps=steps), folder=tmp_path
+        )
+    assert again.records.drop("seconds").equals(unbroken.records.drop("seconds"))
+    states = again.module.state_dict(), unbroken.module.state_dict()
+    assert all(torch.equal(states[0][name], value) for name, value in states[1].items())
+
+
 def test_kill_minus_nine_at_random_moments(tmp_path):
     """Every method's state is kept: the files are those of unbroken trainings."""
     random = np.random.default_rng(0)
