@@ -114,6 +114,30 @@ template <class T> struct Power {
   }
 };
 
+// exp(shift - |z|) for each operand, where the caller knows that of the least |z|: with two operands
+// one is left to be computed.
+template <class T, int K> class Powers {
+ public:
+  Powers(const Operands<T, K> &z, vec<T> least, vec<T> shift, vec<T> value, vec<T> rest)
+      : z_(z), least_(least), shift_(shift), value_(value), rest_(rest),
+        other_(K == 2 ? select<T>(is_least(0), absolute<T>(z[1]), absolute<T>(z[0])) : least, shift) {}
+
+  Power<T> operator[](int j) const {
+    if constexpr (K != 2) return Power<T>(absolute<T>(z_[j]), shift_);
+    Power<T> power = other_;
+    power.value = select<T>(is_least(j), value_, power.value);
+    power.rest = select<T>(is_least(j), rest_, power.rest);
+    return power;
+  }
+
+ private:
+  bits<T> is_least(int j) const { return absolute<T>(z_[j]) == least_; }
+
+  const Operands<T, K> &z_;
+  vec<T> least_, shift_, value_, rest_;
+  Power<T> other_;
+};
+
 // log(1 + x) where `near`, else log(y).
 template <class T> inline vec<T> log_near_one(bits<T> near, vec<T> x, vec<T> y) {
   const vec<T> sum = T(1) + x, added = sum - T(1), logarithm = log<T>(select<T>(near, sum, y));
@@ -143,13 +167,15 @@ inline vec<T> logit_and(const Operands<T, K> &z, Gradient &&gradient) {
   const vec<T> shift = select<T>(positive, least, none);
   const Power<T> last(least);
   const vec<T> lifted = select<T>(positive, last.value, one);  // exp(-shift)
+  const vec<T> last_power = select<T>(positive, one, last.value);
+  const Powers<T, K> powers(z, least, shift, last_power, none);
   vec<T> r = none, w = one, unit = one, rescaled = none;
   bits<T> found{}, last_negative{};
   for (int j = 0; j < z.size(); ++j) {
     const bits<T> is_last = (absolute<T>(z[j]) == least) & ~found, negative = operand(j) < none;
     found |= is_last;
     last_negative |= is_last & negative;
-    const vec<T> v = Power<T>(absolute<T>(z[j]), shift).value;
+    const vec<T> v = powers[j].value;
     r = select<T>(is_last, r, vec<T>(r + v * (unit + lifted * r)));
     w = select<T>(negative & ~is_last, vec<T>(w * v), w);
     if (j % kRescaleEvery == kRescaleEvery - 1) {
@@ -159,14 +185,13 @@ inline vec<T> logit_and(const Operands<T, K> &z, Gradient &&gradient) {
       rescaled += select<T>(large, one, none);
     }
   }
-  const vec<T> v = select<T>(positive, one, last.value);
   const vec<T> excess = lifted * r * (one + last.value) +
                         select<T>(last_negative, vec<T>(last.value * (one - w)), vec<T>((one - w) - last.rest));
   w = select<T>(last_negative, vec<T>(w * last.value), w);
-  r = r + v * (unit + lifted * r);
+  r = r + last_power * (unit + lifted * r);
   const vec<T> d = r + unit * (one - w), share = (unit + lifted * r) / d;
   for (int j = 0; j < z.size(); ++j) {
-    const vec<T> u = Power<T>(absolute<T>(z[j]), shift).value;
+    const vec<T> u = powers[j].value;
     gradient(j, vec<T>(select<T>(operand(j) < none, one, u) * share / (one + lifted * u)));
   }
   const bits<T> near = absolute<T>(excess) < broadcast(T(0.5));
@@ -185,8 +210,9 @@ inline vec<T> logit_xnor(const Operands<T, K> &z, vec<T> *scratch, Gradient &&gr
   for (int j = 1; j < z.size(); ++j) least = minimum<T>(absolute<T>(z[j]), least);
   const vec<T> one = broadcast(T(1));
   const Power<T> first(least);
+  const Powers<T, K> powers(z, least, least, one, zero<T>());
   const auto parts = [&](int j, vec<T> &v, vec<T> &inverse, vec<T> &t) {
-    const Power<T> power(absolute<T>(z[j]), least);
+    const Power<T> power = powers[j];
     v = power.value;
     inverse = one / (one + first.value * v);
     t = negate_where<T>(z[j] < zero<T>(), (first.rest + first.value * power.rest) * inverse);
