@@ -112,7 +112,7 @@ def bach(
         bach_setting(name, chosen("bach", name, *rates), width, excerpts(steps, rate))
         for name in activations
     ]
-    return BachStudy("lowe2022.bach", settings, runs, observe=_observe)
+    return BachStudy("lowe2022.bach", settings, runs)
 
 
 def bach_setting(
@@ -135,7 +135,7 @@ def bach_setting(
     widths = family.widths(width, name)
     build = partial(family.build, widths, name)
     labels = {"activation": name, **(more or {})}
-    return ClassificationSetting(labels, build, hyperparameters, source)
+    return ClassificationSetting(labels, build, hyperparameters, source, observe=_observe)
 
 
 def excerpts(steps: int, rate: float) -> Source:

@@ -19,6 +19,7 @@ from torchalu.experiments.lowe2022.preactivation_resnet import preactivation_res
 from torchalu.experiments.lowe2022.study import ClassificationSetting, ClassificationStudy
 from torchalu.experiments.lowe2022.training import ClassificationOptions, ClassificationRuns
 from torchalu.experiments.setting import Label, choose
+from torchalu.experiments.settings_study import check_device
 from torchalu.tasks import normalize_pictures
 from torchalu.train import JSON
 
@@ -91,7 +92,7 @@ def figure6(
     """
     choose("datasets", datasets, _PREPARE)
     check_activations(activations)
-    _check_device(device)
+    check_device(device)
     if not widths:
         raise ValueError("widths is empty; give some factors, such as 0.5 and 1")
     rates = runs.learning_rate, runs.weight_decay
@@ -161,12 +162,3 @@ def _prepare(
 ) -> Float[Tensor, "batch 3 32 32"]:
     """Normalized pictures, in the layout that convolutions are fastest with."""
     return _PREPARE[dataset](pictures).contiguous(memory_format=torch.channels_last)
-
-
-def _check_device(device: str) -> None:
-    """Raise for a device that is not there."""
-    try:
-        torch.empty(0, device=device)
-    except (RuntimeError, AssertionError) as error:
-        reason = str(error).partition("\n")[0]
-        raise ValueError(f"device is {device!r}: {reason}; give cpu, or cuda with a GPU") from None

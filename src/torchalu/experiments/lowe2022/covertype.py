@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from functools import cache, partial
 from pathlib import Path
 from typing import Literal, get_args
@@ -39,20 +39,25 @@ _BOOSTING = Boosting()
 _BOOSTING_WORK = 100_000.0  # in parameters of a network that takes as long
 
 
-@dataclass
 class CovertypeStudy(ClassificationStudy):
     """Networks, and for each split and seed gradient-boosted trees.
 
     Args:
+        settings: the networks.
+        runs: seeds, epochs and batch size.
         boosting: the numbers of the trees.
     """
 
-    boosting: Boosting = _BOOSTING
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.configuration = {**self.configuration, "boosting": asdict(self.boosting)}
-        self._splits = {str(s.labels["split"]): s.data for s in self.settings}
+    def __init__(
+        self,
+        settings: Sequence[ClassificationSetting],
+        runs: ClassificationRuns,
+        boosting: Boosting,
+    ) -> None:
+        super().__init__("lowe2022.covertype", settings, runs, varied="width")
+        self.boosting = boosting
+        self.configuration = {**self.configuration, "boosting": asdict(boosting)}
+        self._splits = {str(s.labels["split"]): s.data for s in settings}
 
     def chunks(self) -> list[Chunk]:
         """Those of the networks, then those of the trees."""
@@ -60,7 +65,7 @@ class CovertypeStudy(ClassificationStudy):
             return super().chunks()
         return super().chunks() + [
             Chunk(f"{split}-{BOOSTING}-seed{seed}", _BOOSTING_WORK)
-            for seed in self.runs.seed_numbers
+            for seed in self.seeds.numbers
             for split in self._splits
         ]
 
@@ -118,7 +123,7 @@ def covertype(
         for width in widths
         for name in activations
     ]
-    return CovertypeStudy("lowe2022.covertype", settings, runs, varied="width", boosting=boosting)
+    return CovertypeStudy(settings, runs, boosting)
 
 
 def covertype_setting(

@@ -99,7 +99,7 @@ def network_setting(
         partial(family.build, widths, name),
         hyperparameters,
         MNIST,
-        work=family.work * family.parameters(widths, name),
+        cost=family.work * family.parameters(widths, name),
     )
 
 

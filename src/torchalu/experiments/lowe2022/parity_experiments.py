@@ -115,10 +115,11 @@ def figure4(
             partial(mlp, _FOUR, _FOUR_WIDTHS, 1, name),
             chosen("parity", name, runs.learning_rate, runs.weight_decay),
             FOUR_LOGITS,
+            observe=_observe_four,
         )
         for name in activations
     ]
-    return Figure4Study("lowe2022.figure4", settings, runs, observe=_observe_four)
+    return Figure4Study("lowe2022.figure4", settings, runs)
 
 
 def parity(
@@ -156,12 +157,13 @@ def parity(
             partial(mlp, inputs, _widths(inputs, name), 1, name),
             chosen("parity", name, runs.learning_rate, runs.weight_decay),
             bits(inputs, law),
+            observe=_observe_bits,
         )
         for inputs in sizes
         for law in laws
         for name in activations
     ]
-    return ParityStudy("lowe2022.parity", settings, runs, observe=_observe_bits)
+    return ParityStudy("lowe2022.parity", settings, runs)
 
 
 def read_off(network: nn.Module, inputs: int, seed: int) -> dict[str, Any]:

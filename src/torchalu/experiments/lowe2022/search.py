@@ -110,13 +110,13 @@ def search(
         for network in networks
         for name in activations
     ]
-    return SearchStudy("lowe2022.search", settings, runs, observe=_hyperparameters)
+    return SearchStudy("lowe2022.search", settings, runs)
 
 
 def _relabeled(setting: ClassificationSetting, network: str, draw: int) -> ClassificationSetting:
     """The setting under the labels that all of the search have."""
-    name = setting.labels["activation"]
-    return replace(setting, labels={"network": network, "activation": name, "draw": draw})
+    labels = {"network": network, "activation": setting.labels["activation"], "draw": draw}
+    return replace(setting, labels=labels, observe=_hyperparameters)
 
 
 def _hyperparameters(

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +19,10 @@ from torchalu.experiments.lowe2022.hyperparameters import Hyperparameters
 from torchalu.experiments.lowe2022.networks import count_parameters, start
 from torchalu.experiments.lowe2022.training import ClassificationRuns, measure, train_classifier
 from torchalu.experiments.setting import Label
-from torchalu.train import JSON, Chunk, Part, Report
+from torchalu.experiments.settings_study import SettingsStudy
+from torchalu.train import JSON, Part, Report
 
+_RUNS = ClassificationRuns()
 _TRAINING_SAMPLES = 10_000  # of which the training loss is measured at the end
 
 
@@ -34,7 +35,10 @@ class ClassificationSetting:
         build: makes the network; its parameters are drawn anew.
         hyperparameters: learning rate and weight decay.
         data: what is learned.
-        work: of one training sample, in any unit; for the progress bar alone.
+        cost: of one training sample, in any unit, for the progress bar alone; the number of
+            parameters if left out.
+        observe: more columns of the outcomes, from the setting, a seed and the trained network.
+        runs: epochs and batch size; a study gives its own.
 
     Example:
         >>> from torchalu.experiments.lowe2022.data import MNIST
@@ -50,13 +54,25 @@ class ClassificationSetting:
     build: Callable[[], nn.Module]
     hyperparameters: Hyperparameters
     data: Source
-    work: float | None = None
+    cost: float | None = None
+    observe: Callable[[ClassificationSetting, int, nn.Module], Mapping[str, Any]] | None = None
+    runs: ClassificationRuns = _RUNS
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The columns that tell the outcomes of a seed apart."""
+        return tuple(self.labels)
 
     @property
     def parameters(self) -> int:
         """How many numbers training changes."""
         with torch.device("meta"):
             return count_parameters(self.build())
+
+    @property
+    def work(self) -> float:
+        """The expected cost, in any unit."""
+        return float(self.cost or self.parameters)
 
     def network(self, seed: int) -> nn.Module:
         """The network with the start of one seed.
@@ -78,9 +94,29 @@ class ClassificationSetting:
             "data": self.data.name,
         }
 
+    def run(self, seed: int, scratch: Path, report: Report) -> Part:
+        """Train one network; see `torchalu.train.Study`."""
+        network, data = self.network(seed), self.data.load()
+        result = train_classifier(
+            network, data, self.hyperparameters, self.runs, seed, scratch, report
+        )
+        labels = {**self.labels, "seed": seed}
+        network.eval()
+        outcome = labels | {
+            "parameters": self.parameters,
+            **measured(network, data),
+            "steps": result.steps,
+            "status": result.status,
+        }
+        if self.observe is not None:
+            outcome |= self.observe(self, seed, network)
+        columns = [pl.lit(value).alias(name) for name, value in labels.items()]
+        records = result.records.select(*columns, pl.all())
+        records = records.with_columns(pl.col(pl.Int32).cast(pl.Int64))
+        return Part(records, pl.DataFrame([outcome], infer_schema_length=None))
 
-@dataclass
-class ClassificationStudy:
+
+class ClassificationStudy(SettingsStudy):
     """Settings times seeds, a chunk for each of them.
 
     Args:
@@ -90,71 +126,27 @@ class ClassificationStudy:
         varied: the label, such as the width, that the best value is chosen of for each
             activation, by its validation accuracy.
         baseline: the activation that others are tested against, where it is among them.
-        observe: more columns of the outcomes, from a setting, a seed and the trained network.
 
     Raises:
         ValueError: no settings, or two with the same labels.
     """
 
-    name: str
-    settings: Sequence[ClassificationSetting]
-    runs: ClassificationRuns
-    varied: str | None = None
-    baseline: str = BASELINE
-    observe: Callable[[ClassificationSetting, int, nn.Module], Mapping[str, Any]] | None = None
-    configuration: Mapping[str, JSON] = field(init=False)
-    keys: tuple[str, ...] = field(init=False)
+    def __init__(
+        self,
+        name: str,
+        settings: Sequence[ClassificationSetting],
+        runs: ClassificationRuns,
+        *,
+        varied: str | None = None,
+        baseline: str = BASELINE,
+    ) -> None:
+        settings = [replace(setting, runs=runs) for setting in settings]
+        super().__init__(name, settings, runs, self._tables)
+        self.varied, self.baseline = varied, baseline
+        numbers = {"epochs": runs.epochs, "batch_size": runs.batch_size}
+        self.configuration = {**self.configuration, **numbers}
 
-    def __post_init__(self) -> None:
-        if not self.settings:
-            raise ValueError("settings is empty; give at least one")
-        names = [_name(setting) for setting in self.settings]
-        if len(set(names)) < len(names):
-            twice = next(name for name in names if names.count(name) > 1)
-            raise ValueError(f"settings holds {twice} twice; give each once")
-        self.keys = (*self.settings[0].labels, "seed")
-        described = {
-            "settings": [setting.describe() for setting in self.settings],
-            "seeds": [self.runs.seed_numbers[0], self.runs.seed_numbers[-1]],
-            "epochs": self.runs.epochs,
-            "batch_size": self.runs.batch_size,
-        }
-        self.configuration = json.loads(json.dumps(described))
-
-    def chunks(self) -> list[Chunk]:
-        """All settings of the first seed, then of the second, and so on."""
-        work = [float(setting.work or setting.parameters) for setting in self.settings]
-        return [
-            Chunk(f"{_name(setting)}-seed{seed}", cost)
-            for seed in self.runs.seed_numbers
-            for setting, cost in zip(self.settings, work, strict=True)
-        ]
-
-    def run(self, chunk: Chunk, scratch: Path, report: Report) -> Part:
-        """Train one network; see `torchalu.train.Study`."""
-        name, _, number = chunk.name.rpartition("-seed")
-        setting = next(setting for setting in self.settings if _name(setting) == name)
-        seed, data = int(number), setting.data.load()
-        network = setting.network(seed)
-        result = train_classifier(
-            network, data, setting.hyperparameters, self.runs, seed, scratch, report
-        )
-        labels = {**setting.labels, "seed": seed}
-        network.eval()
-        outcome = labels | {
-            "parameters": setting.parameters,
-            **measured(network, data),
-            "steps": result.steps,
-            "status": result.status,
-        }
-        if self.observe is not None:
-            outcome |= self.observe(setting, seed, network)
-        columns = [pl.lit(value).alias(name) for name, value in labels.items()]
-        records = result.records.select(*columns, pl.all())
-        records = records.with_columns(pl.col(pl.Int32).cast(pl.Int64))
-        return Part(records, pl.DataFrame([outcome], infer_schema_length=None))
-
-    def summarize(self, outcomes: pl.DataFrame) -> dict[str, pl.DataFrame]:
+    def _tables(self, outcomes: pl.DataFrame) -> dict[str, pl.DataFrame]:
         """Accuracies and comparisons.
 
         Args:
@@ -233,8 +225,3 @@ def best_of(outcomes: pl.DataFrame, groups: Sequence[str], varied: str) -> pl.Da
 def _others(keys: Sequence[str]) -> list[str]:
     """The labels beside the activation and the seed."""
     return [name for name in keys if name not in ("activation", "seed")]
-
-
-def _name(setting: ClassificationSetting) -> str:
-    """The setting as part of the name of a file."""
-    return "-".join(str(value) for value in setting.labels.values())

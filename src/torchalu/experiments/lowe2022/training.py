@@ -16,14 +16,14 @@ from torch.nn import functional
 from torchalu.experiments.lowe2022.data import Batch, ClassificationData
 from torchalu.experiments.lowe2022.hyperparameters import Hyperparameters
 from torchalu.experiments.lowe2022.one_cycle import one_cycle, one_cycle_adam
-from torchalu.experiments.seeds import one_thread
+from torchalu.experiments.seeds import Seeds, one_thread
 from torchalu.train import TrainingConfiguration, TrainingResult, fit
 
 _STEPS_TO_CHECKPOINT = 2000
 
 
 @dataclass(frozen=True)
-class ClassificationRuns:
+class ClassificationRuns(Seeds):
     """The seeds of an experiment, and how long each network is trained.
 
     Args:
@@ -39,28 +39,21 @@ class ClassificationRuns:
         ValueError: a number is out of its range.
 
     Example:
-        >>> list(ClassificationRuns(seeds=3, first_seed=7).seed_numbers)
+        >>> list(ClassificationRuns(seeds=3, first_seed=7).numbers)
         [7, 8, 9]
     """
 
     seeds: int = 10
-    first_seed: int = 0
     epochs: int = 10
     batch_size: int = 128
     learning_rate: float | None = None
     weight_decay: float | None = None
 
     def __post_init__(self) -> None:
-        for name in ("seeds", "epochs", "batch_size"):
+        super().__post_init__()
+        for name in ("epochs", "batch_size"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} is {getattr(self, name)}; give a positive integer")
-        if self.first_seed < 0:
-            raise ValueError(f"first_seed is {self.first_seed}; give 0 or more")
-
-    @property
-    def seed_numbers(self) -> range:
-        """The numbers of the seeds."""
-        return range(self.first_seed, self.first_seed + self.seeds)
 
 
 ClassificationOptions: TypeAlias = Annotated[ClassificationRuns, tyro.conf.arg(name="")]
