@@ -88,12 +88,15 @@ class _Lines:
 
     def __init__(self, task: AlgorithmicTask, console: Console) -> None:
         self.task, self.console = task, console
-        self.last: tuple[int, float] | None = None
+        self.last: tuple[int, int, float] | None = None
 
     def __call__(self, seed: int, progress: AlgorithmProgress) -> None:
-        if not progress.evaluation or self.last == (seed, progress.evaluation["step"]):
+        if not progress.evaluation:
             return
-        self.last = seed, progress.evaluation["step"]
+        seen = seed, progress.attempt, progress.evaluation["step"]
+        if seen == self.last:
+            return
+        self.last = seen
         rates = "  ".join(
             f"{self.task.lengths(symbols)}: {_percent(progress.evaluation[f'right@{symbols}'])}"
             for symbols in evaluated(progress)
@@ -106,8 +109,9 @@ def _heading(task: AlgorithmicTask, seed: int, progress: AlgorithmProgress) -> s
     """Where a training is, in a line."""
     minutes, seconds = divmod(int(progress.seconds), 60)
     clock = f"{minutes // 60}:{minutes % 60:02}:{seconds:02}"
+    attempt = f", attempt {progress.attempt + 1}" if progress.attempt else ""
     return (
-        f"{task.name}, seed {seed}: step {progress.step} of {progress.steps}, {clock}, "
+        f"{task.name}, seed {seed}{attempt}: step {progress.step} of {progress.steps}, {clock}, "
         f"loss {progress.loss:.3g}"
     )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Callable
 from pathlib import Path
 
@@ -102,7 +101,7 @@ def _best(
     task: AlgorithmicTask, results: dict[int, AlgorithmResult], command: str
 ) -> tuple[LearnedAlgorithm, pl.DataFrame]:
     """The start with the lowest validation loss, and its card."""
-    seed = min(results, key=lambda one: _validation_loss(results[one]))
+    seed = min(results, key=lambda one: results[one].validation_loss)
     result = results[seed]
     module = result.module
     if not isinstance(module, NeuralGPUBase):
@@ -119,23 +118,6 @@ def _best(
         seconds=round(result.seconds, 1),
         machine=f"{processor()}, {cores()} cores",
         seeds_tried=len(results),
-        seeds_generalizing=sum(map(_generalizes, results.values())),
+        seeds_generalizing=sum(result.generalizes for result in results.values()),
     )
     return LearnedAlgorithm(module, task, card), result.records
-
-
-def _chosen(result: AlgorithmResult) -> pl.DataFrame:
-    """The rows of the evaluation that the parameters are from."""
-    return result.records.filter(pl.col("step") == result.best_step)
-
-
-def _validation_loss(result: AlgorithmResult) -> float:
-    """By which starts are compared; infinite if the training broke down before it was measured."""
-    losses = _chosen(result)["validation_loss"].to_list()
-    return losses[0] if losses else math.inf
-
-
-def _generalizes(result: AlgorithmResult) -> bool:
-    """Whether all validation strings are right; a length is left out only if others are not."""
-    right = _chosen(result)["right"].to_list()
-    return bool(right) and all(share == 1 for share in right)

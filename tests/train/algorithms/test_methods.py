@@ -1,5 +1,6 @@
 """Each method of training against its equation, written out in NumPy or as another training."""
 
+import math
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,6 +14,7 @@ from torchalu.train import Progress, TrainingConfiguration, fit
 from torchalu.train.algorithms import (
     ClippedAdamax,
     EndWhenRight,
+    GiveUp,
     GradientNoise,
     Hardening,
     LengthCurriculum,
@@ -90,6 +92,35 @@ def test_hardening_waits_then_adds_noise_then_lowers_the_rate_then_ends():
         hardening.after_evaluation(state, right)
     assert noises == [0.0, 0.0, 0.0, 0.0, 0.125, 0.25, 0.375, 0.5, 0.5]
     assert rates == [1, 1, 1, 1, 1, 1, 1, 1, 0.5]
+
+
+def test_what_holds_on_no_longer_strings_is_given_up():
+    hardening = Hardening(0.5, ramp=10, settle=10)
+    hook = GiveUp(hardening, patience=4, held=0.75)
+    progress = Progress(nn.Linear(1, 1), None, [], seed=0)  # pyright: ignore[reportArgumentType]
+
+    def seen(step, *rates):
+        progress.step = step
+        hook.after_evaluation(progress, dict(zip(("right@41", "right@9"), rates, strict=True)))
+        return progress.ended
+
+    assert not seen(2, math.nan, 0.5)  # not learned yet
+    hardening.began = 2
+    assert not seen(4, 0.7, 1.0)
+    assert not seen(5, 0.7, 1.0)
+    assert seen(6, 0.7, 1.0)
+    assert hook.given_up
+
+
+def test_what_has_held_once_is_not_given_up():
+    hardening = Hardening(0.5, ramp=10, settle=10)
+    hardening.began = 2
+    hook = GiveUp(hardening, patience=4, held=0.75)
+    progress = Progress(nn.Linear(1, 1), None, [], seed=0)  # pyright: ignore[reportArgumentType]
+    for progress.step, rate in ((3, 0.75), (6, math.nan), (90, 0.0)):
+        hook.after_evaluation(progress, {"right@9": 1.0, "right@41": rate, "right@80": math.nan})
+    assert hook.holds
+    assert not progress.ended
 
 
 def test_adamax_is_its_equation():

@@ -21,6 +21,7 @@ from torchalu.train.algorithms import (
     StringValidation,
     train_algorithm,
 )
+from torchalu.train.algorithms.attempts import attempt_seed
 
 KILLED = Path(__file__).with_name("killed_training.py")
 TINY = AlgorithmTraining(
@@ -75,6 +76,41 @@ def test_hardening_goes_on_where_it_was(tmp_path):
     assert again.records.drop("seconds").equals(unbroken.records.drop("seconds"))
     states = again.module.state_dict(), unbroken.module.state_dict()
     assert all(torch.equal(states[0][name], value) for name, value in states[1].items())
+
+
+def test_attempts_that_hold_on_no_longer_strings_are_given_up(tmp_path, monkeypatch):
+    """Each is a training of its own with a seed of its own; broken off, they end the same."""
+
+    def wrong_when_longer(module, task, texts):
+        found = string_accuracy(module, task, texts)
+        right = found.correct & (len(texts[0]) <= 3)
+        return dataclasses.replace(found, correct=right)
+
+    monkeypatch.setattr("torchalu.train.algorithms.validation.string_accuracy", wrong_when_longer)
+    monkeypatch.setattr("torchalu.train.loop._REPORT_SECONDS", -1.0)
+    task = algorithm("copy")
+    training = AlgorithmTraining(
+        maps=12, bins=(2, 3), batch=16, learning_rate=0.02, steps=300, ramp=40, settle=40,
+        evaluate_every=10, checkpoint_every=5, validate_at=(1.0, 2.0), validation_strings=8,
+        attempts=2, patience=20,
+    )  # fmt: skip
+
+    def stop(progress):
+        if (progress.attempt, progress.step) == (1, 7):
+            raise InterruptedError
+
+    whole = train_algorithm(task, training)
+    with pytest.raises(InterruptedError):
+        train_algorithm(task, training, folder=tmp_path, report=stop)
+    again = train_algorithm(task, training, folder=tmp_path)
+    assert again.records.drop("seconds").equals(whole.records.drop("seconds"))
+    assert again.status == "given up"
+    first, second = whole.records.partition_by("attempt")
+    assert whole.steps == second["step"].max() > second["step"].min() > first["step"].max()
+    assert whole.chosen["validation_loss"][0] == whole.records["validation_loss"].min()
+    alone = train_algorithm(task, dataclasses.replace(training, seed=attempt_seed(0, 1)))
+    losses = [rows.filter(hardening_began=-1)["training_loss"] for rows in (second, alone.records)]
+    assert losses[0][0] == losses[1][0] != first["training_loss"][0]
 
 
 def test_kill_minus_nine_at_random_moments(tmp_path):
@@ -236,6 +272,8 @@ def test_what_a_training_cannot_do_is_named(tmp_path, monkeypatch):
         ({"optimizer": "sgd"}, "optimizer is 'sgd'"),
         ({"batch": 0}, "batch is 0; give a positive integer"),
         ({"examples": -1}, "examples is -1"),
+        ({"attempts": 0}, "attempts is 0; give a positive integer"),
+        ({"patience": 0}, "patience is 0; give a positive integer"),
         ({"long_carries": 2.0}, "long_carries is 2.0; give a number from 0 to 1"),
         ({"bins": (8, 4)}, r"bins is \(8, 4\)"),
         ({"validate_at": ()}, r"validate_at is \(\); give positive multiples"),

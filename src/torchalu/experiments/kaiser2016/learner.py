@@ -14,6 +14,7 @@ from torch import nn
 
 from torchalu.experiments.kaiser2016.trained import Trained, trained_from
 from torchalu.experiments.kaiser2016.unshifted import UnshiftedNeuralGPU
+from torchalu.experiments.settings_study import check_device
 from torchalu.tasks import AlgorithmicTask
 from torchalu.train import Report
 from torchalu.train.algorithms import AlgorithmTraining, new_module, train_algorithm
@@ -29,13 +30,7 @@ class Learner(ABC):
     device: str
 
     def __post_init__(self) -> None:
-        try:
-            torch.empty(0, device=self.device)
-        except (RuntimeError, AssertionError) as error:
-            reason = str(error).partition("\n")[0]
-            raise ValueError(
-                f"device is {self.device!r}: {reason}; give cpu, or cuda with a GPU"
-            ) from None
+        check_device(self.device)
 
     @property
     def most_symbols(self) -> int | None:
@@ -103,7 +98,7 @@ class NeuralGPULearner(Learner):
         result = train_algorithm(
             task,
             replace(self.training, seed=seed + self.first_seed),
-            module=self.build(task, seed),
+            module=None if self.shift else self.build(task, seed),
             device=self.device,
             folder=folder,
             report=lambda progress: report(progress.step / progress.steps),

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -18,6 +16,7 @@ from torchalu.train import Hook, Measured, Report, TrainingConfiguration, fit
 from torchalu.train.algorithms import (
     EndWhenRight,
     LengthPlan,
+    Stopwatch,
     StringValidation,
     TrainingGroup,
     TrainingStrings,
@@ -118,7 +117,7 @@ def teach(
     longest = [round(plan.longest * multiple) for multiple in sorted(numbers.validate_at)]
     validation = StringValidation(lesson.task, longest, numbers.validation_strings, seed)
     strings = TrainingStrings(lesson.task, plan, seed, device=device)
-    hooks: list[Hook] = [plan, *lesson.methods, _Seconds()]
+    hooks: list[Hook] = [plan, *lesson.methods, Stopwatch()]
     if numbers.end_after:
         hooks.append(EndWhenRight(numbers.end_after))
     network = network.to(device)
@@ -188,24 +187,3 @@ class _Taught(nn.Module):
     def forward(self, symbols: Tensor, lengths: Tensor) -> Tensor:
         """Logits."""
         return self.network.taught(symbols, lengths, self.group.targets, self.group.seed)
-
-
-class _Seconds(Hook):
-    """Keeps the time that a training has taken, breaks left out."""
-
-    kept = ("seconds",)
-
-    def __init__(self) -> None:
-        self.seconds = 0.0
-
-    @property
-    def seconds(self) -> float:
-        return self._before + time.monotonic() - self._started
-
-    @seconds.setter
-    def seconds(self, seconds: float) -> None:
-        self._before, self._started = seconds, time.monotonic()
-
-    def columns(self) -> dict[str, Any]:
-        """The seconds."""
-        return {"seconds": self.seconds}

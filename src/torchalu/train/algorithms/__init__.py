@@ -1,6 +1,7 @@
 """Methods by which algorithms are learned from strings, each a hook of `fit` or what it reads."""
 
 from torchalu.train.algorithms.adamax import ClippedAdamax
+from torchalu.train.algorithms.attempts import AlgorithmResult, GiveUp
 from torchalu.train.algorithms.batches import TrainingGroup, TrainingStrings
 from torchalu.train.algorithms.configuration import AlgorithmTraining
 from torchalu.train.algorithms.gradient_noise import GradientNoise
@@ -15,9 +16,9 @@ from torchalu.train.algorithms.loss import string_loss
 from torchalu.train.algorithms.plateau import PlateauDecay
 from torchalu.train.algorithms.relaxation import SharingRelaxation
 from torchalu.train.algorithms.saturation_cost import SaturationCost
+from torchalu.train.algorithms.stopwatch import Stopwatch
 from torchalu.train.algorithms.training import (
     AlgorithmProgress,
-    AlgorithmResult,
     length_plan,
     new_module,
     train_algorithm,
@@ -31,6 +32,7 @@ __all__ = [
     "AlgorithmTraining",
     "ClippedAdamax",
     "EndWhenRight",
+    "GiveUp",
     "GradientNoise",
     "Hardening",
     "LengthBins",
@@ -40,6 +42,7 @@ __all__ = [
     "PlateauDecay",
     "SaturationCost",
     "SharingRelaxation",
+    "Stopwatch",
     "StringValidation",
     "TrainingGroup",
     "TrainingStrings",

@@ -35,6 +35,8 @@ class AlgorithmTraining:
         noise: of the module, at last; 0 turns `Hardening` off.
         ramp: of `Hardening`.
         settle: of `Hardening`.
+        attempts: at most; with more than 1, and with noise, `GiveUp` ends those that fail.
+        patience: of `GiveUp`.
         parameter_sets: more than 1 relaxes the sharing of parameters, which needs a curriculum.
         pull: of `SharingRelaxation`.
         pull_factor: of `SharingRelaxation`.
@@ -75,7 +77,7 @@ class AlgorithmTraining:
     Source:
         Freivalds & Liepins 2017, and the authors' program, for the defaults. Departures: those of
         `LengthBins` and `GradientNoise`; weights are averaged, some of the training strings have
-        long carries, and there is `Hardening`.
+        long carries, and there are `Hardening` and `GiveUp`.
 
     Example:
         >>> from torchalu.tasks import algorithm
@@ -97,6 +99,8 @@ class AlgorithmTraining:
     noise: float = 0.5
     ramp: int = 800
     settle: int = 600
+    attempts: int = 4
+    patience: int = 300
     parameter_sets: int = 1
     pull: float = 5e-4
     pull_factor: float = 1.2
@@ -145,6 +149,8 @@ class AlgorithmTraining:
             "every",
             "ramp",
             "settle",
+            "attempts",
+            "patience",
             "steps",
             "evaluate_every",
             "checkpoint_every",
@@ -220,6 +226,7 @@ class AlgorithmTraining:
             maps=24 if len(task.alphabet) <= 4 else 128,
             dropout=0.09,
             noise=0.0,
+            attempts=1,
             parameter_sets=6,
             lengths="curriculum",
             examples=10_000,

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import Any
 
-import polars as pl
 import torch
 from torch import nn
 
@@ -19,6 +18,13 @@ from torchalu.nn import DiagonalNeuralGPU, NeuralGPU
 from torchalu.tasks.algorithms import AlgorithmicTask
 from torchalu.tasks.algorithms.task import CarryTask
 from torchalu.train.algorithms.adamax import ClippedAdamax
+from torchalu.train.algorithms.attempts import (
+    GIVEN_UP,
+    AlgorithmResult,
+    GiveUp,
+    attempt_seed,
+    joined,
+)
 from torchalu.train.algorithms.batches import TrainingStrings
 from torchalu.train.algorithms.configuration import AlgorithmTraining
 from torchalu.train.algorithms.gradient_noise import GradientNoise
@@ -28,6 +34,7 @@ from torchalu.train.algorithms.loss import string_loss
 from torchalu.train.algorithms.plateau import PlateauDecay
 from torchalu.train.algorithms.relaxation import SharingRelaxation, merge_equal_sets
 from torchalu.train.algorithms.saturation_cost import SaturationCost
+from torchalu.train.algorithms.stopwatch import Stopwatch
 from torchalu.train.algorithms.validation import EndWhenRight, StringValidation
 from torchalu.train.algorithms.weight_average import WeightAverage
 from torchalu.train.configuration import TrainingConfiguration
@@ -47,6 +54,7 @@ class AlgorithmProgress:
         loss: of the last step.
         evaluation: the last row of the records by `fit`'s names: `right@41` is the fraction of the
             validation strings of 41 symbols that are right; empty before the first evaluation.
+        attempt: the number of the attempt that all these are of.
     """
 
     step: int
@@ -54,27 +62,7 @@ class AlgorithmProgress:
     seconds: float
     loss: float
     evaluation: Mapping[str, float] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class AlgorithmResult:
-    """A trained Neural GPU.
-
-    Attributes:
-        module: with the best parameters, in evaluation mode.
-        records: a row an evaluation and length; see `StringValidation.by_length`.
-        status: "finished", "ended" if all validation strings were right often enough, or "nan".
-        steps: optimizer steps taken.
-        best_step: after which the parameters were those of `module`.
-        seconds: that it took, breaks left out.
-    """
-
-    module: nn.Module
-    records: pl.DataFrame
-    status: str
-    steps: int
-    best_step: int
-    seconds: float
+    attempt: int = 0
 
 
 def train_algorithm(
@@ -89,13 +77,16 @@ def train_algorithm(
     """Train a module to answer the strings of a task, and keep the one that generalizes best.
 
     The best step is chosen on validation strings of the training lengths and of several times
-    those, which neither training nor tests see; see `StringValidation`. With a folder, a broken
-    training goes on from the checkpoint in it, and ends with the same numbers bit for bit.
+    those, which neither training nor tests see; see `StringValidation`. An attempt that learns the
+    task, but holds on no longer strings, is given up for one with another start; see `GiveUp`.
+    With a folder, a broken training goes on from the checkpoint in it, and ends with the same
+    numbers bit for bit.
 
     Args:
         task: what is learned.
         training: by which methods, with which numbers.
-        module: what learns it; a new Neural GPU of the form that `training` says if left out.
+        module: what learns it, in one attempt; new Neural GPUs of the form that `training` says
+            if left out.
         device: where it learns.
         folder: for the checkpoint.
         report: called about ten times a second. It may raise to end the training; a checkpoint is
@@ -115,15 +106,46 @@ def train_algorithm(
     """
     learned, validated = _with_carries(task, training).split()
     plan = length_plan(learned, training)
-    module = (new_module(task, training) if module is None else module).to(device)
-    _check_memory(module, plan, training, torch.device(device))
     longest = [round(plan.longest * multiple) for multiple in sorted(training.validate_at)]
     validation = StringValidation(validated, longest, training.validation_strings, training.seed)
-    strings = TrainingStrings(
-        learned, plan, training.seed, examples=training.examples, device=device
-    )
+    attempts = []
+    for attempt in range(training.attempts if module is None else 1):
+        trained = dataclasses.replace(training, seed=attempt_seed(training.seed, attempt))
+        result = _attempt(
+            task,
+            trained,
+            (new_module(task, trained) if module is None else module).to(device),
+            TrainingStrings(
+                learned,
+                length_plan(learned, trained),
+                trained.seed,
+                examples=training.examples,
+                device=device,
+            ),
+            validation,
+            _folder(folder, attempt),
+            _counted(report, attempt),
+        )
+        attempts.append(result)
+        if result.status != GIVEN_UP:
+            break
+    return joined(attempts)
+
+
+def _attempt(
+    task: AlgorithmicTask,
+    training: AlgorithmTraining,
+    module: NeuralGPU | DiagonalNeuralGPU | nn.Module,
+    strings: TrainingStrings,
+    validation: StringValidation,
+    folder: Path | None,
+    report: Callable[[AlgorithmProgress], None] | None,
+) -> AlgorithmResult:
+    """One attempt, with a start of its own."""
+    plan = strings.plan
+    _check_memory(module, plan, training, next(module.parameters()).device)
     clock = _Clock(task, training)
-    hooks = [plan, *_methods(plan, training), clock]
+    hooks = [plan, *_methods(plan, training, validation), clock]
     result = fit(
         module.train(),
         lambda step, _: strings(step),
@@ -144,9 +166,14 @@ def train_algorithm(
     )
     module.load_state_dict(result.best_state)
     merge_equal_sets(module)
-    records = validation.by_length(result.records)
+    given_up = any(isinstance(hook, GiveUp) and hook.given_up for hook in hooks)
     return AlgorithmResult(
-        module.eval(), records, result.status, result.steps, result.best_step, clock.seconds
+        module.eval(),
+        validation.by_length(result.records),
+        GIVEN_UP if given_up else result.status,
+        result.steps,
+        result.best_step,
+        clock.seconds,
     )
 
 
@@ -218,13 +245,18 @@ def length_plan(task: AlgorithmicTask, training: AlgorithmTraining) -> LengthPla
     )
 
 
-def _methods(plan: LengthPlan, training: AlgorithmTraining) -> list[Hook]:
+def _methods(
+    plan: LengthPlan, training: AlgorithmTraining, validation: StringValidation
+) -> list[Hook]:
     """The methods that a training has turned on; relaxation comes after noise, to pool it too."""
     hooks: list[Hook] = []
     if training.saturation:
         hooks.append(SaturationCost(training.saturation, training.saturation_least, training.every))
     if training.noise:
-        hooks.append(Hardening(training.noise, training.ramp, training.settle))
+        hardening = Hardening(training.noise, training.ramp, training.settle)
+        hooks.append(hardening)
+        if training.attempts > 1 and len(validation.symbols) > 1:
+            hooks.append(GiveUp(hardening, training.patience))
     if training.gradient_noise:
         hooks.append(GradientNoise(training.gradient_noise, training.gradient_noise_law))
     if training.parameter_sets > 1 and isinstance(plan, LengthCurriculum):
@@ -236,6 +268,22 @@ def _methods(plan: LengthPlan, training: AlgorithmTraining) -> list[Hook]:
     if training.end_after:
         hooks.append(EndWhenRight(training.end_after))
     return hooks
+
+
+def _folder(folder: str | os.PathLike[str] | None, attempt: int) -> Path | None:
+    """Where the checkpoint of an attempt is kept: that of the first in the folder itself."""
+    if folder is None:
+        return None
+    return Path(folder) / f"attempt-{attempt}" if attempt else Path(folder)
+
+
+def _counted(
+    report: Callable[[AlgorithmProgress], None] | None, attempt: int
+) -> Callable[[AlgorithmProgress], None] | None:
+    """The report of an attempt."""
+    if report is None:
+        return None
+    return lambda progress: report(dataclasses.replace(progress, attempt=attempt))
 
 
 def _optimizer(training: AlgorithmTraining) -> OptimizerFactory:
@@ -263,29 +311,19 @@ def _check_memory(
     check_memory(needed, device, f"bins is {training.bins} and batch {training.batch}")
 
 
-class _Clock(Hook):
-    """Keeps the time that a training has taken, and what a checkpoint of it must agree in."""
-
-    kept = ("seconds",)
+class _Clock(Stopwatch):
+    """Keeps the time, what a checkpoint must agree in, and how far the training is."""
 
     def __init__(self, task: AlgorithmicTask, training: AlgorithmTraining) -> None:
+        super().__init__()
         self.task, self.training = task, training
-        self.before, self.started = 0.0, time.monotonic()
         self.seen: Progress | None = None
         self.row: Mapping[str, float] = {}
-
-    @property
-    def seconds(self) -> float:
-        return self.before + time.monotonic() - self.started
-
-    @seconds.setter
-    def seconds(self, seconds: float) -> None:
-        self.before, self.started = seconds, time.monotonic()
 
     def settings(self) -> dict[str, Any]:
         """Task and training, but for what may change when it goes on."""
         fields = self.training.to_json()
-        for name in ("steps", "checkpoint_every"):
+        for name in ("steps", "checkpoint_every", "attempts"):
             del fields[name]
         return {"task": self.task.name, "alphabet": self.task.alphabet, **fields}
 
@@ -294,9 +332,6 @@ class _Clock(Hook):
 
     def after_evaluation(self, progress: Progress, row: Mapping[str, float]) -> None:  # noqa: ARG002
         self.row = dict(row)
-
-    def columns(self) -> dict[str, float]:
-        return {"seconds": self.seconds}
 
     def progress(self) -> AlgorithmProgress:
         """How far the training is."""
