@@ -211,10 +211,24 @@ def _metadata(data: bytes) -> dict[str, str]:
 
 def _compare(path: Path, found: dict[str, Any], wanted: dict[str, Any]) -> None:
     """Raise where the checkpoint is of another run."""
-    wanted = json.loads(json.dumps(wanted))
+    difference = _difference(found, json.loads(json.dumps(wanted)))
+    if difference is not None:
+        name, there, here = difference
+        raise CheckpointError(
+            f"{str(path)!r} is of a run with {name} = {there!r}, and this one has {here!r}; give "
+            "another folder, or remove the file to begin anew"
+        )
+
+
+def _difference(found: Any, wanted: Any, within: str = "") -> tuple[str, Any, Any] | None:
+    """The first entry in which two differ, and both values; the names, where these differ."""
+    if not (isinstance(found, dict) and isinstance(wanted, dict)):
+        return None if found == wanted else (within, found, wanted)
+    if within and found.keys() != wanted.keys():
+        return within, sorted(found), sorted(wanted)
     for name in sorted({*found, *wanted}):
-        if found.get(name) != wanted.get(name):
-            raise CheckpointError(
-                f"{str(path)!r} is of a run with {name} = {found.get(name)!r}, and this one has "
-                f"{wanted.get(name)!r}; give another folder, or remove the file to begin anew"
-            )
+        path = f"{within}.{name}" if within else name
+        difference = _difference(found.get(name, {}), wanted.get(name, {}), path)
+        if difference is not None:
+            return difference
+    return None

@@ -254,10 +254,14 @@ def test_validation_strings_are_not_those_of_training():
 
 def test_what_a_training_cannot_do_is_named(tmp_path, monkeypatch):
     train_algorithm(algorithm("badd"), TINY, folder=tmp_path)
-    for other in (dataclasses.replace(TINY, smaller=0.1), dataclasses.replace(TINY, seed=1)):
-        with pytest.raises(CheckpointError, match="give another folder, or remove the file"):
+    for other, name in (
+        (dataclasses.replace(TINY, smaller=0.1), r"smaller = 0\.0, and this one has 0\.1"),
+        (dataclasses.replace(TINY, seed=1), "seed = 0, and this one has 1"),
+    ):
+        message = f"is of a run with .*{name}; give another folder, or remove the file"
+        with pytest.raises(CheckpointError, match=message):
             train_algorithm(algorithm("badd"), other, folder=tmp_path)
-    with pytest.raises(CheckpointError, match="a run with hooks"):
+    with pytest.raises(CheckpointError, match=r"alphabet = '01[+]', and this one has '01[*]'"):
         train_algorithm(algorithm("bmul"), TINY, folder=tmp_path)
     monkeypatch.setattr("torchalu.evaluate.memory.free_bytes", lambda device: 1)
     with pytest.raises(ValueError, match=r"bins is \(3, 5\) and batch 2, which takes about .* GiB"):
