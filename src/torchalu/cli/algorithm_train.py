@@ -45,8 +45,8 @@ class Train:
     """Numbers at each position of the state; by default those of the form's recipe."""
 
     steps: Annotated[int | None, tyro.conf.arg(metavar="N")] = None
-    """Most steps; by default those of the recipe. It ends earlier when all validation strings
-    were right five times in a row."""
+    """Most steps of an attempt; by default those of the recipe. One that holds on no longer
+    strings is given up for the next."""
 
     seed: Annotated[int, tyro.conf.arg(metavar="N")] = 0
     """Of the first start."""
