@@ -91,11 +91,17 @@ def agreeing_law(digits: Operands, base: int, rng: np.random.Generator) -> Opera
 
 
 def carry_in_product_law(digits: Operands, base: int, rng: np.random.Generator) -> Operands:
-    """Operands each of which is uniform, or long runs of 0 and base - 1, or nearly all 0."""
+    """Operands each of which is uniform, or long runs of 0 and base - 1, or nearly all 0, or dense.
+
+    Of a dense operand a random share of the digits is base - 1, whose products make the greatest
+    carries.
+    """
     length = digits.shape[2]
     switches = rng.random(digits.shape) < 3 / length
     start = rng.integers(2, size=(*digits.shape[:2], 1))
     runs = (base - 1) * ((switches.cumsum(2) + start) % 2)
     sparse = np.where(rng.random(digits.shape) < 2 / length, digits, 0)
-    law = rng.integers(3, size=(*digits.shape[:2], 1))
-    return np.choose(law, (digits, runs, sparse)).astype(np.uint8)
+    share = rng.random((*digits.shape[:2], 1))
+    dense = np.where(rng.random(digits.shape) < share, base - 1, digits)
+    law = rng.integers(4, size=(*digits.shape[:2], 1))
+    return np.choose(law, (digits, runs, sparse, dense)).astype(np.uint8)

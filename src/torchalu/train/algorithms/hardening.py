@@ -11,18 +11,20 @@ from torchalu.train.hooks import Hook, Progress
 class Hardening(Hook):
     r"""Once the task is learned, raises the noise of a Neural GPU, lowers the rate, and ends.
 
-    .. math:: \nu_t = \nu \, \min\Bigl(1, \frac{t - t_0}{k}\Bigr), \qquad
+    .. math:: \nu_t = \nu_0 + (\nu - \nu_0) \min\Bigl(1, \frac{t - t_0}{k}\Bigr), \qquad
               \frac{\lambda_t}{\lambda} = \max\Bigl(\phi, 1 - \frac{t - t_0 - k}{l}\Bigr)
               \ \text{from } t_0 + k \text{ on}
 
     with the first step t_0 after which nearly all validation strings of the greatest training
-    length are right.
+    length are right; the noise is nu_0 before it.
     A signal that is passed on from position to position without noise may fade by a little in
     each step, which strings of the training lengths do not show. With noise it has to be restored
-    in each step.
+    in each step. With some noise from the start, a network does not learn at first what does not
+    bear it.
 
     Args:
         noise: nu, the amplitude at last.
+        initial: nu_0, that before the task is learned.
         ramp: k, the steps in which it is reached.
         settle: l, those in which the learning rate falls then.
         floor: phi, the least fraction of the learning rate.
@@ -39,27 +41,35 @@ class Hardening(Hook):
         generalization.
 
     Example:
-        >>> hardening = Hardening(0.5, ramp=1000, settle=1000)
+        >>> hardening = Hardening(0.5, initial=0.25, ramp=1000, settle=1000)
         >>> hardening.began = 200
-        >>> hardening.amplitude(300), hardening.learning_rate_factor(1700)
-        (0.05, 0.5)
+        >>> hardening.amplitude(700), hardening.learning_rate_factor(1700)
+        (0.375, 0.5)
     """
 
     kept = ("began",)
 
     def __init__(
-        self, noise: float, ramp: int, settle: int, floor: float = 0.02, learned: float = 0.9
+        self,
+        noise: float,
+        ramp: int,
+        settle: int,
+        initial: float = 0.0,
+        floor: float = 0.02,
+        learned: float = 0.9,
     ) -> None:
         if not noise >= 0:
             raise ValueError(f"noise is {noise}; give a number from 0 up")
+        if not 0 <= initial <= noise:
+            raise ValueError(f"initial is {initial}; give a number from 0 to noise, {noise}")
         for name, steps in (("ramp", ramp), ("settle", settle)):
             if steps < 1:
                 raise ValueError(f"{name} is {steps}; give a positive integer")
         for name, share in (("floor", floor), ("learned", learned)):
             if not 0 < share <= 1:
                 raise ValueError(f"{name} is {share}; give a number above 0, 1 at most")
-        self.noise, self.ramp, self.settle, self.floor = noise, ramp, settle, floor
-        self.learned = learned
+        self.noise, self.initial, self.ramp, self.settle = noise, initial, ramp, settle
+        self.floor, self.learned = floor, learned
         self.began = -1
 
     def amplitude(self, step: int) -> float:
@@ -68,7 +78,8 @@ class Hardening(Hook):
         Args:
             step: how many were taken before.
         """
-        return 0.0 if self.began < 0 else self.noise * min(1.0, (step - self.began) / self.ramp)
+        done = 0.0 if self.began < 0 else min(1.0, (step - self.began) / self.ramp)
+        return self.initial + (self.noise - self.initial) * done
 
     def learning_rate_factor(self, step: int) -> float:
         """What is left of the learning rate."""

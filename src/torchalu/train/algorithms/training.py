@@ -253,7 +253,9 @@ def _methods(
     if training.saturation:
         hooks.append(SaturationCost(training.saturation, training.saturation_least, training.every))
     if training.noise:
-        hardening = Hardening(training.noise, training.ramp, training.settle)
+        hardening = Hardening(
+            training.noise, training.ramp, training.settle, initial=training.initial_noise
+        )
         hooks.append(hardening)
         if training.attempts > 1 and len(validation.symbols) > 1:
             hooks.append(GiveUp(hardening, training.patience))
