@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from scipy.stats import binomtest
 
 import torchalu
 from exact_copy import exact_copy
@@ -43,10 +44,12 @@ def test_what_comes_with_the_package_is_as_right_as_its_card_says(name):
     learned = load(name)
     shortest = min(part.length for part in learned.card.measured)
     claimed = {part.kind: part.right for part in learned.card.measured if part.length == shortest}
-    assert claimed["random"] == 1000
-    assert learned.evaluate(shortest, 100, seed=1).right == 100
+    random = claimed.pop("random")
+    right = learned.evaluate(shortest, 100, seed=1).right
+    assert random > 980
+    assert right == 100 if random == 1000 else binomtest(right, 100, random / 1000).pvalue > 0.01
     found = {kind: got.right for kind, got in learned.evaluate_adversarial(shortest).items()}
-    assert {"random": 1000, **found} == claimed
+    assert found == claimed
 
 
 def test_what_is_put_there_is_found(filled, tmp_path):
