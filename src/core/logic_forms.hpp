@@ -149,10 +149,10 @@ template <class T> inline vec<T> log_near_one(bits<T> near, vec<T> x, vec<T> y) 
 //
 // Let v = exp(-|z|), prod(1 + v) = 1 + r, and let n and w be the sum and the product of |z| and of v
 // over the negative operands. Then the value is -n - log(d), d = r + 1 - w, and a derivative
-// u (1 + r) / ((1 + v) d), u being v or, for a negative operand, 1. Without negative operands, v, r
-// and d are taken exp(m) times as large, m = min |z|, so that they do not vanish. The operand with
-// that |z| comes last: what the others make of r shows whether the value is near 0, where d is
-// formed from 1 - v instead of v.
+// u (1 + r) / ((1 + v) d), u being v or, for a negative operand, 1; with two operands (1 + r) / (1 + v)
+// is 1 + v of the other. Without negative operands, v, r and d are taken exp(m) times as large,
+// m = min |z|, so that they do not vanish. The operand with that |z| comes last: what the others make
+// of r shows whether the value is near 0, where d is formed from 1 - v instead of v.
 template <class T, int K, bool Or, class Gradient>
 inline vec<T> logit_and(const Operands<T, K> &z, Gradient &&gradient) {
   constexpr int kRescaleEvery = 32;  // operands; so many double r at most that often
@@ -189,10 +189,11 @@ inline vec<T> logit_and(const Operands<T, K> &z, Gradient &&gradient) {
                         select<T>(last_negative, vec<T>(last.value * (one - w)), vec<T>((one - w) - last.rest));
   w = select<T>(last_negative, vec<T>(w * last.value), w);
   r = r + last_power * (unit + lifted * r);
-  const vec<T> d = r + unit * (one - w), share = (unit + lifted * r) / d;
+  const vec<T> d = r + unit * (one - w), share = (unit + lifted * r) / d, inverse = one / d;
   for (int j = 0; j < z.size(); ++j) {
-    const vec<T> u = powers[j].value;
-    gradient(j, vec<T>(select<T>(operand(j) < none, one, u) * share / (one + lifted * u)));
+    const vec<T> u = powers[j].value, above = select<T>(operand(j) < none, one, u);
+    if constexpr (K == 2) gradient(j, vec<T>(above * ((one + lifted * powers[1 - j].value) * inverse)));
+    else gradient(j, vec<T>(above * share / (one + lifted * u)));
   }
   const bits<T> near = absolute<T>(excess) < broadcast(T(0.5));
   const vec<T> logarithm = log_near_one<T>(near, excess, d) + rescaled * T(22.180709777918249);  // log(2^32)
