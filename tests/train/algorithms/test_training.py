@@ -19,6 +19,7 @@ from torchalu.train.algorithms import (
     AlgorithmTraining,
     LengthCurriculum,
     StringValidation,
+    new_module,
     train_algorithm,
 )
 from torchalu.train.algorithms.attempts import attempt_seed
@@ -79,7 +80,7 @@ def test_hardening_goes_on_where_it_was(tmp_path):
 
 
 def test_attempts_that_hold_on_no_longer_strings_are_given_up(tmp_path, monkeypatch):
-    """Each is a training of its own with a seed of its own; broken off, they end the same."""
+    """Each has a seed of its own, the last goes on to its end; broken off, they end the same."""
 
     def wrong_when_longer(module, task, texts):
         found = string_accuracy(module, task, texts)
@@ -104,10 +105,13 @@ def test_attempts_that_hold_on_no_longer_strings_are_given_up(tmp_path, monkeypa
         train_algorithm(task, training, folder=tmp_path, report=stop)
     again = train_algorithm(task, training, folder=tmp_path)
     assert again.records.drop("seconds").equals(whole.records.drop("seconds"))
-    assert again.status == "given up"
     first, second = whole.records.partition_by("attempt")
+    assert first["step"].max() - first["hardening_began"].max() == 20
+    assert second["step"].max() - second["hardening_began"].max() == 80
     assert whole.steps == second["step"].max() > second["step"].min() > first["step"].max()
     assert whole.chosen["validation_loss"][0] == whole.records["validation_loss"].min()
+    given = train_algorithm(task, training, module=new_module(task, training))
+    assert given.steps - given.records["hardening_began"].max() == 80
     alone = train_algorithm(task, dataclasses.replace(training, seed=attempt_seed(0, 1)))
     losses = [rows.filter(hardening_began=-1)["training_loss"] for rows in (second, alone.records)]
     assert losses[0][0] == losses[1][0] != first["training_loss"][0]

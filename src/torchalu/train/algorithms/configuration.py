@@ -36,7 +36,7 @@ class AlgorithmTraining:
         initial_noise: that from the first step on, until the task is learned.
         ramp: of `Hardening`.
         settle: of `Hardening`.
-        attempts: at most; with more than 1, and with noise, `GiveUp` ends those that fail.
+        attempts: at most; with noise, `GiveUp` ends those that fail, but for the last.
         patience: of `GiveUp`.
         parameter_sets: more than 1 relaxes the sharing of parameters, which needs a curriculum.
         pull: of `SharingRelaxation`.

@@ -109,7 +109,8 @@ def train_algorithm(
     longest = [round(plan.longest * multiple) for multiple in sorted(training.validate_at)]
     validation = StringValidation(validated, longest, training.validation_strings, training.seed)
     attempts = []
-    for attempt in range(training.attempts if module is None else 1):
+    most = training.attempts if module is None else 1
+    for attempt in range(most):
         trained = dataclasses.replace(training, seed=attempt_seed(training.seed, attempt))
         result = _attempt(
             task,
@@ -125,6 +126,7 @@ def train_algorithm(
             validation,
             _folder(folder, attempt),
             _counted(report, attempt),
+            last=attempt == most - 1,
         )
         attempts.append(result)
         if result.status != GIVEN_UP:
@@ -140,12 +142,17 @@ def _attempt(
     validation: StringValidation,
     folder: Path | None,
     report: Callable[[AlgorithmProgress], None] | None,
+    *,
+    last: bool,
 ) -> AlgorithmResult:
-    """One attempt, with a start of its own."""
+    """One attempt, with a start of its own; the last is not given up."""
     plan = strings.plan
     _check_memory(module, plan, training, next(module.parameters()).device)
     clock = _Clock(task, training)
-    hooks = [plan, *_methods(plan, training, validation), clock]
+    hooks = [plan, *_methods(plan, training), clock]
+    hardening = next((hook for hook in hooks if isinstance(hook, Hardening)), None)
+    if hardening is not None and not last and len(validation.symbols) > 1:
+        hooks.append(GiveUp(hardening, training.patience))
     result = fit(
         module.train(),
         lambda step, _: strings(step),
@@ -245,20 +252,17 @@ def length_plan(task: AlgorithmicTask, training: AlgorithmTraining) -> LengthPla
     )
 
 
-def _methods(
-    plan: LengthPlan, training: AlgorithmTraining, validation: StringValidation
-) -> list[Hook]:
+def _methods(plan: LengthPlan, training: AlgorithmTraining) -> list[Hook]:
     """The methods that a training has turned on; relaxation comes after noise, to pool it too."""
     hooks: list[Hook] = []
     if training.saturation:
         hooks.append(SaturationCost(training.saturation, training.saturation_least, training.every))
     if training.noise:
-        hardening = Hardening(
-            training.noise, training.ramp, training.settle, initial=training.initial_noise
+        hooks.append(
+            Hardening(
+                training.noise, training.ramp, training.settle, initial=training.initial_noise
+            )
         )
-        hooks.append(hardening)
-        if training.attempts > 1 and len(validation.symbols) > 1:
-            hooks.append(GiveUp(hardening, training.patience))
     if training.gradient_noise:
         hooks.append(GradientNoise(training.gradient_noise, training.gradient_noise_law))
     if training.parameter_sets > 1 and isinstance(plan, LengthCurriculum):
@@ -325,7 +329,7 @@ class _Clock(Stopwatch):
     def settings(self) -> dict[str, Any]:
         """Task and training, but for what may change when it goes on."""
         fields = self.training.to_json()
-        for name in ("steps", "checkpoint_every", "attempts"):
+        for name in ("steps", "checkpoint_every"):
             del fields[name]
         return {"task": self.task.name, "alphabet": self.task.alphabet, **fields}
 
