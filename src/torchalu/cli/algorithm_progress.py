@@ -16,6 +16,7 @@ from rich.table import Table as Grid
 
 from torchalu.tasks import AlgorithmicTask
 from torchalu.train.algorithms import AlgorithmProgress
+from torchalu.train.algorithms.validation import right_by_symbols
 
 Report = Callable[[int, AlgorithmProgress], None]
 
@@ -79,8 +80,7 @@ def evaluated(progress: AlgorithmProgress) -> list[int]:
         >>> evaluated(AlgorithmProgress(2, 9, 0.5, 1.0, {"right@41": 0.5, "right@9": 0.5}))
         [9, 41]
     """
-    names = (name.partition("@") for name in progress.evaluation)
-    return sorted(int(symbols) for measure, _, symbols in names if measure == "right")
+    return list(right_by_symbols(progress.evaluation))
 
 
 class _Lines:

@@ -22,7 +22,7 @@ from torchalu.train.algorithms import (
     new_module,
     train_algorithm,
 )
-from torchalu.train.algorithms.attempts import attempt_seed
+from torchalu.train.algorithms.training import attempt_seed
 
 KILLED = Path(__file__).with_name("killed_training.py")
 TINY = AlgorithmTraining(

@@ -1,9 +1,9 @@
 """Methods by which algorithms are learned from strings, each a hook of `fit` or what it reads."""
 
 from torchalu.train.algorithms.adamax import ClippedAdamax
-from torchalu.train.algorithms.attempts import AlgorithmResult, GiveUp
 from torchalu.train.algorithms.batches import TrainingGroup, TrainingStrings
 from torchalu.train.algorithms.configuration import AlgorithmTraining
+from torchalu.train.algorithms.give_up import GiveUp
 from torchalu.train.algorithms.gradient_noise import GradientNoise
 from torchalu.train.algorithms.hardening import Hardening
 from torchalu.train.algorithms.lengths import (
@@ -15,6 +15,7 @@ from torchalu.train.algorithms.lengths import (
 from torchalu.train.algorithms.loss import string_loss
 from torchalu.train.algorithms.plateau import PlateauDecay
 from torchalu.train.algorithms.relaxation import SharingRelaxation
+from torchalu.train.algorithms.result import AlgorithmResult
 from torchalu.train.algorithms.saturation_cost import SaturationCost
 from torchalu.train.algorithms.stopwatch import Stopwatch
 from torchalu.train.algorithms.training import (

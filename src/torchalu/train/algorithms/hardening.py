@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from torchalu.nn import NeuralGPUBase
+from torchalu.train.algorithms.validation import right_by_symbols
 from torchalu.train.hooks import Hook, Progress
 
 
@@ -94,8 +95,7 @@ class Hardening(Hook):
 
     def after_evaluation(self, progress: Progress, row: Mapping[str, float]) -> None:
         """Begin where the task is learned."""
-        rates = {int(name[6:]): rate for name, rate in row.items() if name.startswith("right@")}
-        if self.began < 0 and rates[min(rates)] >= self.learned:
+        if self.began < 0 and next(iter(right_by_symbols(row).values())) >= self.learned:
             self.began = progress.step
 
     def after_step(self, progress: Progress) -> None:

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import nn
 
@@ -18,21 +19,16 @@ from torchalu.nn import DiagonalNeuralGPU, NeuralGPU
 from torchalu.tasks.algorithms import AlgorithmicTask
 from torchalu.tasks.algorithms.task import CarryTask
 from torchalu.train.algorithms.adamax import ClippedAdamax
-from torchalu.train.algorithms.attempts import (
-    GIVEN_UP,
-    AlgorithmResult,
-    GiveUp,
-    attempt_seed,
-    joined,
-)
 from torchalu.train.algorithms.batches import TrainingStrings
 from torchalu.train.algorithms.configuration import AlgorithmTraining
+from torchalu.train.algorithms.give_up import GIVEN_UP, GiveUp
 from torchalu.train.algorithms.gradient_noise import GradientNoise
 from torchalu.train.algorithms.hardening import Hardening
 from torchalu.train.algorithms.lengths import LengthBins, LengthCurriculum, LengthPlan
 from torchalu.train.algorithms.loss import string_loss
 from torchalu.train.algorithms.plateau import PlateauDecay
 from torchalu.train.algorithms.relaxation import SharingRelaxation, merge_equal_sets
+from torchalu.train.algorithms.result import AlgorithmResult, joined
 from torchalu.train.algorithms.saturation_cost import SaturationCost
 from torchalu.train.algorithms.stopwatch import Stopwatch
 from torchalu.train.algorithms.validation import EndWhenRight, StringValidation
@@ -182,6 +178,22 @@ def _attempt(
         result.best_step,
         clock.seconds,
     )
+
+
+def attempt_seed(seed: int, attempt: int) -> int:
+    """The seed of an attempt; that of the first is the run's own.
+
+    Args:
+        seed: of the run.
+        attempt: its number, from 0.
+
+    Example:
+        >>> attempt_seed(7, 0), attempt_seed(7, 1) == attempt_seed(8, 1)
+        (7, False)
+    """
+    if attempt == 0:
+        return seed
+    return int(np.random.SeedSequence([seed, attempt]).generate_state(1)[0])
 
 
 def new_module(task: AlgorithmicTask, training: AlgorithmTraining) -> NeuralGPU | DiagonalNeuralGPU:

@@ -116,6 +116,20 @@ class StringValidation:
         return pl.concat(frames).filter(pl.col("right").is_not_nan()).sort("step", "symbols")
 
 
+def right_by_symbols(row: Mapping[str, float]) -> dict[int, float]:
+    """The fraction of strings that is right, by length in symbols, in growing order.
+
+    Args:
+        row: of `StringValidation`; other entries are left out.
+
+    Example:
+        >>> right_by_symbols({"step": 5.0, "right@101": 0.25, "right@41": 1.0})
+        {41: 1.0, 101: 0.25}
+    """
+    rates = {int(name[6:]): rate for name, rate in row.items() if name.startswith("right@")}
+    return dict(sorted(rates.items()))
+
+
 class EndWhenRight(Hook):
     """Ends a run once all validation strings are right several times in a row.
 
@@ -140,7 +154,7 @@ class EndWhenRight(Hook):
 
     def after_evaluation(self, progress: Progress, row: Mapping[str, float]) -> None:
         """Count."""
-        right = [value for name, value in row.items() if name.startswith("right@")]
+        right = right_by_symbols(row).values()
         self.in_a_row = self.in_a_row + 1 if all(value == 1 for value in right) else 0
         if self.in_a_row == self.times:
             progress.end()

@@ -1,0 +1,59 @@
+"""Giving up a training that does not generalize."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from torchalu.train.algorithms.hardening import Hardening
+from torchalu.train.algorithms.validation import right_by_symbols
+from torchalu.train.hooks import Hook, Progress
+
+GIVEN_UP = "given up"
+"""The status of an attempt that `GiveUp` has ended."""
+
+
+class GiveUp(Hook):
+    """Ends a training that has learned its task, but holds on no longer strings.
+
+    Networks that answer all strings of the training lengths may have learned something that works
+    on those alone; more steps seldom change it.
+
+    Args:
+        hardening: which begins when the task is learned.
+        patience: steps from there in which nearly all validation strings of the second of their
+            lengths have to be right at least once.
+        held: the fraction of them that has to be right.
+
+    Attributes:
+        holds: whether they were.
+        given_up: whether it has ended the training.
+
+    Raises:
+        ValueError: a number is out of its range.
+
+    Source:
+        Ours.
+
+    Example:
+        >>> hook = GiveUp(Hardening(0.5, ramp=1000, settle=1000), patience=300)
+        >>> hook.holds, hook.given_up
+        (False, False)
+    """
+
+    kept = ("holds", "given_up")
+
+    def __init__(self, hardening: Hardening, patience: int, held: float = 0.9) -> None:
+        if patience < 1:
+            raise ValueError(f"patience is {patience}; give a positive integer")
+        if not 0 < held <= 1:
+            raise ValueError(f"held is {held}; give a number above 0, 1 at most")
+        self.hardening, self.patience, self.held = hardening, patience, held
+        self.holds = self.given_up = False
+
+    def after_evaluation(self, progress: Progress, row: Mapping[str, float]) -> None:
+        """End where patience is at its end."""
+        self.holds = self.holds or list(right_by_symbols(row).values())[1] >= self.held
+        began = self.hardening.began
+        if began >= 0 and not self.holds and progress.step >= began + self.patience:
+            self.given_up = True
+            progress.end()
