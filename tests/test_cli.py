@@ -268,10 +268,10 @@ def test_cite_an_unknown_unit(capsys):
 
 
 def test_references_are_balanced():
-    assert len(entries()) == 12
+    assert "kaiser2016neuralgpu" in entries()
     for key, entry in entries().items():
         assert entry.count("{") == entry.count("}"), key
-        for field in ("title", "author", "year", "eprint"):
+        for field in ("title", "author", "year", "(eprint|doi|url)"):
             assert re.search(rf"^  {field} +=", entry, flags=re.M), (key, field)
 
 

@@ -1,4 +1,4 @@
-"""`torchalu cite`: BibTeX entries of the papers that the units come from."""
+"""`torchalu cite`: BibTeX entries of the papers behind units, methods and baselines."""
 
 from __future__ import annotations
 

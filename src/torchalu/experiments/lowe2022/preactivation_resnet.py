@@ -32,7 +32,7 @@ class Bottleneck(nn.Module):
         `(batch, in_features, h, w)` to `(batch, out_features, h / stride, w / stride)`.
 
     Source:
-        He et al. 2016, Identity mappings in deep residual networks. An activation that changes
+        He et al. 2016b, Identity mappings in deep residual networks. An activation that changes
         the number of features changes what the next convolution takes; the embedding that is
         passed through keeps its size, as in Lowe et al. 2022, section 4.4.
 
@@ -86,7 +86,7 @@ def preactivation_resnet(
         ValueError: an unknown activation or depth, a factor that is not positive.
 
     Source:
-        Lowe et al. 2022, section 4.4; He et al. 2016. As usual for small images the stem is one
+        Lowe et al. 2022, section 4.4; He et al. 2016b. As usual for small images the stem is one
         convolution of 3 by 3 without pooling; the main text does not say so.
 
     Example:
