@@ -12,7 +12,7 @@ import torch
 
 from studies import Digests, Subtraction
 from torchalu import sweep
-from torchalu.train import Chunk, RunFolder
+from torchalu.train import Chunk, RunFolder, Spent
 
 TESTS = Path(__file__).parents[1]
 
@@ -65,6 +65,47 @@ def test_core_seconds_are_those_of_the_process(tmp_path):
     spent = time.process_time() - begin
     with RunFolder(tmp_path, Subtraction(4, steps=20_000)) as folder:
         assert 0 < folder.core_hours * 3600 <= spent + 0.01
+
+
+class Broken(Digests):
+    """Takes a second of processor time, fails, and needs none when it is begun again."""
+
+    def __init__(self, *, checkpoint):
+        super().__init__(1)
+        self.checkpoint, self.begun = checkpoint, False
+
+    def run(self, chunk, scratch, report):
+        if self.begun:
+            return super().run(chunk, scratch, report)
+        self.begun, end = True, time.process_time() + 1.0
+        if self.checkpoint:
+            (scratch / "checkpoint").write_text("half")
+        while time.process_time() < end:
+            report(0.5)
+        raise RuntimeError("broken off")
+
+
+@pytest.mark.parametrize("checkpoint", [True, False])
+def test_time_before_a_checkpoint_counts(tmp_path, checkpoint):
+    study = Broken(checkpoint=checkpoint)
+    with pytest.raises(RuntimeError, match="broken off"):
+        sweep.run(study, tmp_path, workers=1)
+    sweep.run(study, tmp_path, workers=1)
+    with RunFolder(tmp_path, study) as folder:
+        assert (folder.core_hours * 3600 >= 1.0) is checkpoint
+    assert list((tmp_path / "spent").iterdir()) == []
+
+
+@pytest.mark.parametrize("noted", ["", "[]", '{"wall_seconds": "long", "core_seconds": 1}'])
+def test_a_note_of_the_time_that_cannot_be_read(tmp_path, caplog, noted):
+    with RunFolder(tmp_path, Digests(1)) as folder:
+        (folder.scratch("seed-0") / "checkpoint").write_text("half")
+        (tmp_path / "spent").mkdir()
+        (tmp_path / "spent" / "seed-0.json").write_text(noted)
+        assert folder.spent("seed-0") == Spent(0.0, 0.0)
+        assert "seed-0.json cannot be read" in caplog.text
+        folder.note_spent("seed-0", Spent(3.0, 2.0))
+        assert folder.spent("seed-0") == Spent(3.0, 2.0)
 
 
 @pytest.mark.parametrize(

@@ -8,14 +8,17 @@ import platform
 import queue
 import sys
 import threading
+import time
+from contextlib import suppress
 
 import torch
 
-from torchalu.sweep.meter import Meter
+from torchalu.sweep.meter import Meter, Reading
 from torchalu.sweep.progress import Progress
-from torchalu.train import Chunk, Cost, RunFolder, Stopped, encode, processor
+from torchalu.train import Chunk, Cost, RunFolder, Spent, Stopped, encode, processor
 
 _LOOK_EVERY_SECONDS = 0.1
+_NOTE_EVERY_SECONDS = 10.0
 _INTERRUPTED = 130
 
 
@@ -107,15 +110,36 @@ class _Crew:
 
     def _carry_out(self, chunk: Chunk) -> None:
         """Does a chunk, and records it."""
+        earlier = self._folder.spent(chunk.name)
+        noted = time.monotonic()
 
         def report(fraction: float) -> None:
+            nonlocal noted
             if self.stop.is_set():
                 raise Stopped(chunk.name)
             self._bar.update(chunk.name, fraction)
+            if time.monotonic() - noted > _NOTE_EVERY_SECONDS:
+                noted = time.monotonic()
+                self._meter.update()
+                self._folder.note_spent(chunk.name, _total(earlier, reading))
 
         with self._meter.measure() as reading:
-            part = self._folder.study.run(chunk, self._folder.scratch(chunk.name), report)
+            try:
+                part = self._folder.study.run(chunk, self._folder.scratch(chunk.name), report)
+            except BaseException:
+                self._meter.update()
+                with suppress(OSError):
+                    self._folder.note_spent(chunk.name, _total(earlier, reading))
+                raise
             files = encode(part)
-        seconds = (round(reading.wall_seconds, 3), round(reading.core_seconds, 3))
+        spent = _total(earlier, reading)
+        seconds = (round(spent.wall_seconds, 3), round(spent.core_seconds, 3))
         self._folder.write(chunk.name, files, Cost(*seconds, platform.node(), self._processor))
         self._bar.update(chunk.name, 1.0)
+
+
+def _total(earlier: Spent, reading: Reading) -> Spent:
+    """What a chunk has taken, with its earlier starts."""
+    return Spent(
+        earlier.wall_seconds + reading.wall_seconds, earlier.core_seconds + reading.core_seconds
+    )

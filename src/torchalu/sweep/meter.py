@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass
@@ -15,6 +15,7 @@ class Reading:
 
     wall_seconds: float = 0.0
     core_seconds: float = 0.0
+    begin: float = field(default_factory=time.perf_counter)
 
 
 class Meter:
@@ -39,7 +40,7 @@ class Meter:
     @contextmanager
     def measure(self) -> Iterator[Reading]:
         """Yields a reading, which is filled by the end."""
-        reading, begin = Reading(), time.perf_counter()
+        reading = Reading()
         with self._lock:
             self._divide()
             self._under_way.append(reading)
@@ -49,11 +50,16 @@ class Meter:
             with self._lock:
                 self._divide()
                 self._under_way = [other for other in self._under_way if other is not reading]
-            reading.wall_seconds = time.perf_counter() - begin
+
+    def update(self) -> None:
+        """Brings the readings of all chunks under way up to now."""
+        with self._lock:
+            self._divide()
 
     def _divide(self) -> None:
         """Gives each chunk under way its share of the time since the last call."""
         now = time.process_time()
         for reading in self._under_way:
             reading.core_seconds += (now - self._last) / len(self._under_way)
+            reading.wall_seconds = time.perf_counter() - reading.begin
         self._last = now

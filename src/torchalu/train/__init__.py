@@ -15,6 +15,7 @@ from torchalu.train.machine import cores, environment, processor
 from torchalu.train.part_files import Cost, encode
 from torchalu.train.run_folder import RunFolder
 from torchalu.train.schedules import cosine, staircase
+from torchalu.train.spent import Spent
 from torchalu.train.study import JSON, Chunk, Part, Report, Stopped, Study
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "Progress",
     "Report",
     "RunFolder",
+    "Spent",
     "Stopped",
     "Study",
     "TrainingConfiguration",

@@ -25,7 +25,7 @@ class Cost:
     """What a chunk took.
 
     Attributes:
-        wall_seconds: from its beginning to its end, without an earlier start that was broken off.
+        wall_seconds: from its beginning to its end, with what `Spent` says of earlier starts.
         core_seconds: of processor time, in all its threads.
         host: the machine that did it.
         processor: and what that machine computes with.

@@ -24,6 +24,7 @@ from torchalu.train.part_files import (
     write_part,
 )
 from torchalu.train.run_notes import LOCK, check_configuration, create_folder, note_start
+from torchalu.train.spent import Spent, read_spent, write_spent
 from torchalu.train.study import JSON, Chunk, Study
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._,+=-]{0,149}")
@@ -85,7 +86,7 @@ class RunFolder:
             remove_unfinished(self.path)
             check_configuration(self.path, study)
             self._folder.mkdir(exist_ok=True)
-            for folder in (self._folder, self.path / "summary"):
+            for folder in (self._folder, self.path / "summary", self.path / "spent"):
                 remove_unfinished(folder)
             self.environments: list[dict[str, JSON]] = note_start(self.path)
             self._read_parts()
@@ -130,6 +131,28 @@ class RunFolder:
         remove_unfinished(path)
         return path
 
+    def spent(self, chunk: str) -> Spent:
+        """What earlier starts of a chunk took; nothing if they left no checkpoint behind.
+
+        Args:
+            chunk: the name of the chunk.
+        """
+        if not any(self.scratch(chunk).iterdir()):
+            return Spent()
+        return read_spent(self._spent(chunk))
+
+    def note_spent(self, chunk: str, spent: Spent) -> None:
+        """Notes what a chunk has taken up to now, its earlier starts with it.
+
+        Args:
+            chunk: the name of the chunk.
+            spent: in all.
+
+        Raises:
+            OSError: if it cannot be written.
+        """
+        write_spent(self._spent(chunk), spent)
+
     def write(self, chunk: str, files: Mapping[str, bytes], cost: Cost) -> None:
         """Adds a part; several threads may do so at once, each for another chunk.
 
@@ -148,7 +171,7 @@ class RunFolder:
             raise ValueError(f"the outcomes of chunk {chunk!r} lack the columns {missing}")
         write_part(self._folder, chunk, files, cost)
         self._parts[chunk] = outcomes, cost
-        shutil.rmtree(self.path / "scratch" / chunk, ignore_errors=True)
+        self._tidy(chunk)
 
     def close(self) -> None:
         """Lets go of the folder."""
@@ -170,6 +193,15 @@ class RunFolder:
         """Where the parts are."""
         return self.path / "parts"
 
+    def _spent(self, chunk: str) -> Path:
+        """Where it is noted what a chunk has taken."""
+        return self.path / "spent" / f"{chunk}.json"
+
+    def _tidy(self, chunk: str) -> None:
+        """Removes what a chunk that is done needs no longer."""
+        shutil.rmtree(self.path / "scratch" / chunk, ignore_errors=True)
+        self._spent(chunk).unlink(missing_ok=True)
+
     def _read_parts(self) -> None:
         """Takes in the parts that have a marker, and sets aside those that are corrupt."""
         for chunk in self._chunks:
@@ -177,7 +209,7 @@ class RunFolder:
                 continue
             try:
                 self._parts[chunk] = read_part(self._folder, chunk)
-                shutil.rmtree(self.path / "scratch" / chunk, ignore_errors=True)
+                self._tidy(chunk)
             except CorruptPart as error:
                 aside = self._set_aside(chunk)
                 _LOGGER.warning(
