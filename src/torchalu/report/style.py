@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -28,7 +29,10 @@ MODEL_STYLES = {
 }
 """A color and a marker for each model, the same in every figure; NAU and NMU never meet in one."""
 
-_OTHERS = (("#56B4E9", "<"), ("#8C6D31", ">"), ("#332288", "h"), ("#882255", "p"), ("#117733", "*"))
+_OTHERS = (
+    ("#56B4E9", "<"), ("#8C6D31", ">"), ("#332288", "h"), ("#882255", "p"), ("#117733", "*"),
+    ("#E69F00", "^"), ("#AA4499", "d"), ("#D55E00", "D"),
+)  # fmt: skip
 
 
 def require_matplotlib() -> Any:
@@ -62,8 +66,14 @@ def polish(*all_axes: Axes) -> None:
 
 
 def styles(models: list[str]) -> dict[str, tuple[str, str]]:
-    """A color and a marker for each model: its own, or one of those left over."""
-    others = iter(_OTHERS * (len(models) // len(_OTHERS) + 1))
+    """A color and a marker for each model: its own, or one that no other has, while there are such.
+
+    Example:
+        >>> styles(["LSTM", "NAC", "summing"])
+        {'LSTM': ('#8C6D31', 'P'), 'NAC': ('#56B4E9', '<'), 'summing': ('#332288', 'h')}
+    """
+    taken = {MODEL_STYLES[name][0] for name in models if name in MODEL_STYLES}
+    others = cycle([style for style in _OTHERS if style[0] not in taken])
     return {name: MODEL_STYLES.get(name) or next(others) for name in models}
 
 
