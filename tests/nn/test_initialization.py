@@ -3,6 +3,7 @@
 import math
 
 import pytest
+import scipy.stats
 import torch
 
 from torchalu import nn
@@ -89,9 +90,16 @@ def test_nac_bound_solves_its_equation(out_features, in_features):
     assert abs(variance * max(in_features + out_features, 5) / 2 - 1) < 0.005
 
 
-def test_sigmoid_weight_starts_as_a_nac():
-    bound = start(nn.NAC).w_hat.abs().max()
-    assert_uniform(start(nn.NACMul, parametrization="sigmoid").w_hat / bound, -1, 1)
+@pytest.mark.parametrize(("out_features", "in_features"), [(500, 500), (100, 2), (1, 2)])
+def test_sigmoid_weight_starts_by_glorots_normal_law(out_features, in_features):
+    generator = torch.Generator().manual_seed(0)
+    unit = nn.NACMul(in_features, out_features, parametrization="sigmoid")
+    drawn = []
+    for _ in range(max(1, 5000 // unit.w_hat.numel())):
+        unit.reset_parameters(generator)
+        drawn.append(unit.w_hat.detach().clone().flatten())
+    law = scipy.stats.norm(0, math.sqrt(2 / (in_features + out_features)))
+    assert scipy.stats.kstest(torch.cat(drawn).numpy(), law.cdf).pvalue > 0.01
 
 
 @pytest.mark.parametrize("separate", [False, True])

@@ -4,7 +4,7 @@ from typing import Literal, get_args
 
 import torch
 from jaxtyping import Float
-from torch import Tensor
+from torch import Tensor, nn
 
 from torchalu import functional
 from torchalu.nn.nac import SATURATED, snap_nac_, start_nac_
@@ -40,7 +40,8 @@ class NACMul(Unit):
         its weight.
 
     Initialization:
-        "tanh_sigmoid" and "sigmoid" as a NAC, "clamped" as an NMU.
+        "tanh_sigmoid" as a NAC, "clamped" as an NMU, "sigmoid" by Glorot's normal law,
+        N(0, 2 / (in_features + out_features)), before the sigmoid.
 
     Raises:
         TypeError: a size is no integer, or `dtype` is not a floating one.
@@ -49,8 +50,8 @@ class NACMul(Unit):
 
     Source:
         Trask et al. 2018, section 3; Madsen & Johansen 2020, equation 3 and, for the sigmoid
-        and the clamped weights, section 4.1.3. Departures: those of
-        :func:`torchalu.functional.nac_mul`.
+        and the clamped weights, section 4.1.3; initialization of "sigmoid": the authors'
+        program. Departures: those of :func:`torchalu.functional.nac_mul`.
 
     Example:
         >>> unit = NACMul(2, 1, dtype=torch.float64)
@@ -96,9 +97,13 @@ class NACMul(Unit):
 
     def reset_parameters(self, generator: torch.Generator | None = None) -> None:
         """Draw the parameters anew; see *Initialization*."""
-        start = start_nmu_ if self.parametrization == "clamped" else start_nac_
+        start = {
+            "tanh_sigmoid": start_nac_,
+            "sigmoid": nn.init.xavier_normal_,
+            "clamped": start_nmu_,
+        }[self.parametrization]
         for parameter in self.parameters():
-            start(parameter, generator)
+            start(parameter, generator=generator)
 
     def effective_weight(self) -> Float[Tensor, "out in"]:
         """The powers of the inputs."""
