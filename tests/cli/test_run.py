@@ -113,6 +113,18 @@ def test_other_results_are_not_replaced_unasked(tiny, tmp_path, capsys):
     assert sum(line in before.splitlines() for line in after) == 2  # the head and seed 2
 
 
+def test_tables_are_not_made_without_the_outcomes_of_other_runs(tiny, tmp_path, capsys):
+    options = ("--models", "NMU", "--results", "res", "--quiet")
+    assert tiny("--seeds", 2, "--out", "a", *options) == 0
+    (tmp_path / "res" / "table1_seeds.csv").unlink()
+    before = {path.name: path.read_bytes() for path in (tmp_path / "res").iterdir()}
+    more = ("--seeds", 1, "--first-seed", 2, "--out", "b", *options)
+    refused(capsys, tiny(*more, "--replace"), "table1_seeds.csv' is not there", "begin anew")
+    assert {path.name: path.read_bytes() for path in (tmp_path / "res").iterdir()} == before
+    assert tiny("--seeds", 2, "--out", "a", *options) == 0
+    assert pl.read_csv(tmp_path / "res" / "table1_seeds.csv").height == 2
+
+
 def test_lists_go_through_csv(tmp_path):
     rows = pl.DataFrame(
         {"seed": [0, 1, 2], "losses": [[0.1, 1 / 3], [], None], "steps": [[1], [2, 3], []]},

@@ -55,7 +55,8 @@ def merge(run: RunFolder, folder: Path, command: str, *, replace: bool = False) 
         The files that were written: of outcomes, of tables, and of what made them.
 
     Raises:
-        ValueError: if a file that is there cannot be read, or if rows would be replaced.
+        ValueError: if a file that is there cannot be read, if rows would be replaced, or if the
+            outcomes of other runs, from which the tables are made, are not there.
         OSError: if one cannot be written.
     """
     short = run.study.name.rpartition(".")[2]
@@ -63,15 +64,19 @@ def merge(run: RunFolder, folder: Path, command: str, *, replace: bool = False) 
     keys = list(run.study.keys)
     mine = run.outcomes()
     rows = mine
+    entries, entry = _entries(made), _entry(run, command)
     if seeds.exists():
         there = _read(seeds, mine, keys)
         if not replace:
             _check_same(seeds, there, mine, keys)
         kept = there.join(mine, on=keys, how="anti", nulls_equal=True)
         rows = pl.concat([mine, kept], how="diagonal_relaxed")
+    elif entries.keys() - {entry["configuration"]}:
+        raise ValueError(
+            f"{str(seeds)!r} is not there, but {str(made)!r} names other runs that the tables are "
+            f"made of; restore it, name another folder, or remove {made.name!r} to begin anew"
+        )
     rows = rows.sort(keys, maintain_order=True)
-    entries = _entries(made)
-    entry = _entry(run, command)
     entries[entry["configuration"]] = entry
     folder.mkdir(parents=True, exist_ok=True)
     write_atomic(seeds, _flat(rows).write_csv())
