@@ -67,6 +67,8 @@ def test_compiles_without_a_graph_break(step):
     lengths = torch.tensor([5, 3])
     compiled = torch.compile(step, fullgraph=True, backend="aot_eager")
     torch.testing.assert_close(compiled(*inputs, lengths=lengths), step(*inputs, lengths=lengths))
+    with pytest.raises(RuntimeError, match="lengths contains a wrong number; give numbers from 0"):
+        compiled(*inputs, lengths=lengths + 1)
 
 
 @pytest.mark.parametrize("step", [cgru, diagonal_cgru])
@@ -133,7 +135,14 @@ def test_wrong_arguments_are_named():
         cgru(state, *parameters, lengths=torch.tensor([5, 3], dtype=torch.int32))
     with pytest.raises(ValueError, match="one number for each of the 2 sequences"):
         cgru(state, *parameters, lengths=torch.tensor([5]))
+    for number in (6, -1):
+        with pytest.raises(
+            ValueError, match=f"lengths contains {number}; give numbers from 0 to 5"
+        ):
+            cgru(state, *parameters, lengths=torch.tensor([5, number]))
     state, *parameters = diagonal_tensors()
+    with pytest.raises(ValueError, match="lengths contains 6; give numbers from 0 to 5"):
+        diagonal_cgru(state, *parameters, lengths=torch.tensor([6, 5]))
     with pytest.raises(ValueError, match=r"state has 5 maps; .* give a multiple of 3"):
         diagonal_cgru(state[..., :5], *parameters)
     with pytest.raises(ValueError, match=re.escape("give (batch, length, maps)")):

@@ -272,6 +272,14 @@ def test_ensembles_equal_their_members(operators, strategy, layout):
         )
 
 
+def test_operators_may_come_from_a_generator():
+    z = torch.randn(3, 4)
+    names = ["or_ail", "and_ail"]
+    found = functional.logic_ensemble(z, (name for name in names))
+    torch.testing.assert_close(found, functional.logic_ensemble(z, names))
+    assert found.shape == (3, 4)
+
+
 def test_wrong_arguments_are_named():
     z = torch.ones(2, 6)
     with pytest.raises(TypeError, match=r"torch\.int64"):

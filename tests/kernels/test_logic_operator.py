@@ -3,11 +3,12 @@
 import multiprocessing
 import resource
 
+import mpmath
 import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from torchalu import _core, functional, kernels
+from torchalu import _core, functional, kernels, nn
 
 LINEAR = kernels.FUNCTIONS[:5]
 ENSEMBLES = [(name,) for name in kernels.FUNCTIONS] + [
@@ -50,6 +51,66 @@ def value_and_gradient(function, z, slope):
 def slope_for(names, z, partition):
     shape = (z.shape[0], 1 if partition else len(names), z.shape[1] * z.shape[3])
     return torch.randn(shape, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+
+
+@pytest.mark.parametrize("name", kernels.FUNCTIONS)
+def test_gradients_in_batches(name):
+    """What `jacobian(vectorize=True)` and `is_grads_batched` do."""
+    function = getattr(functional, name)
+    z = groups(2, 3, 2, 1).view(2, 6)
+    jacobian = torch.autograd.functional.jacobian
+    one_by_one = jacobian(function, z)
+    torch.testing.assert_close(jacobian(function, z, vectorize=True), one_by_one)
+
+
+@pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated")  # by torch's own formulas
+@pytest.mark.parametrize("name", kernels.FUNCTIONS[5:])
+def test_second_derivatives_in_forward_mode(name):
+    z = groups(1, 1, 3, 1, seed=2).flatten()
+
+    def function(u):
+        return getattr(functional, name)(u, k=3, dim=0).sum()
+
+    forward = torch.func.jacfwd(torch.func.jacfwd(function))(z)
+    torch.testing.assert_close(forward, torch.func.jacrev(torch.func.jacrev(function))(z))
+    assert forward.abs().max() > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "operands"),
+    [
+        ("logit_and", (1e4, 1e4)),
+        ("logit_and", (80.0, 81.0)),
+        ("logit_and", (-1e4, 3.0)),
+        ("logit_xnor", (20.0, 0.5)),
+        ("logit_xnor", (17.0, -0.5)),
+        ("logit_xnor", (1e-6, 4.0)),
+        ("logit_xnor", (-0.0, -3.0)),
+    ],
+)
+def test_written_out_gradients_of_large_logits(name, operands):
+    """By mpmath, in float32."""
+    z = torch.tensor(operands).view(1, 1, 2, 1)
+    found = torch.func.grad(lambda u: written_out((name,))(u).sum())(z).flatten()
+    with mpmath.workdps(60):
+        a, b = map(mpmath.mpf, operands)
+        if name == "logit_and":
+            total = mpmath.exp(-a) + mpmath.exp(-b) + mpmath.exp(-a - b)
+            tops = mpmath.exp(-a), mpmath.exp(-b)
+            wanted = [(top + mpmath.exp(-a - b)) / total for top in tops]
+        else:
+            t, u = mpmath.tanh(a / 2), mpmath.tanh(b / 2)
+            wanted = [(1 - t**2) * u / (1 - (t * u) ** 2), (1 - u**2) * t / (1 - (t * u) ** 2)]
+        assert found.tolist() == pytest.approx([float(each) for each in wanted], rel=2e-6, abs=0)
+
+
+@pytest.mark.filterwarnings("ignore:`torch.jit", "ignore::torch.jit.TracerWarning")
+def test_traced_networks_keep_torch_operations(tmp_path):
+    net = torch.nn.Sequential(torch.nn.Linear(6, 8), nn.ORIL(), nn.LogicActivation(["and_ail"]))
+    traced = torch.jit.trace(net, torch.randn(3, 6))
+    torch.jit.save(traced, tmp_path / "net.pt")
+    x = torch.randn(5, 6)
+    torch.testing.assert_close(torch.jit.load(tmp_path / "net.pt")(x), net(x))
 
 
 @each

@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from torch.autograd import forward_ad
 
 from torchalu import nn
 from units import UNITS
@@ -49,6 +50,21 @@ def test_compiled_ensemble_of_gradients_is_right():
     compiled = torch.compile(each, fullgraph=True, backend="aot_eager")
     torch.testing.assert_close(compiled(weight, x), each(weight, x))
     assert compiled(weight, x).ne(0).all()
+
+
+@pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated")  # by torch's own formulas
+@pytest.mark.parametrize("case", UNITS, ids=str)
+def test_forward_derivatives_equal_backward_ones(case):
+    """In torch.func, once and over themselves, and with dual numbers."""
+    unit, x = case.make(dtype=torch.float64), inputs(1).double()[0] + 2
+    jacobian = torch.func.jacrev(unit)(x)
+    torch.testing.assert_close(torch.func.jacfwd(unit)(x), jacobian)
+    with forward_ad.dual_level():
+        tangent = forward_ad.unpack_dual(unit(forward_ad.make_dual(x, torch.ones_like(x)))).tangent
+    torch.testing.assert_close(tangent, jacobian.sum(1))
+    second = torch.func.jacrev(torch.func.jacrev(unit))(x)
+    torch.testing.assert_close(torch.func.jacfwd(torch.func.jacrev(unit))(x), second)
+    torch.testing.assert_close(torch.func.jacfwd(torch.func.jacfwd(unit))(x), second)
 
 
 @pytest.mark.filterwarnings("ignore:`isinstance.treespec, LeafSpec.` is deprecated:FutureWarning")

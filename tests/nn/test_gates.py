@@ -6,8 +6,10 @@ import pytest
 import torch
 from safetensors.torch import load, save
 from torch import nn
+from torch._subclasses import FakeTensorMode
 from torch.func import functional_call, stack_module_state, vmap
 
+from torchalu import functional
 from torchalu.functional import GATE_NAMES
 from torchalu.nn import GroupSum, LogicGates
 
@@ -229,6 +231,26 @@ def test_bad_input_and_groups():
         GroupSum(0)
     with pytest.raises(ValueError, match="temperature is -1"):
         GroupSum(2, -1.0)
+    with pytest.raises(ValueError, match="temperature is 0"):
+        functional.group_sum(torch.ones(4), 2, 0)
+    with pytest.raises(TypeError, match=r"weight is torch\.int64"):
+        functional.gate_probabilities(torch.ones(16).long())
+
+
+def test_meta_gates_get_their_wiring_with_their_weights():
+    with torch.device("meta"):
+        first, second = LogicGates(6, 9), LogicGates(6, 9)
+    assert first(torch.rand(2, 6, device="meta")).shape == (2, 9)
+    first.to_empty(device="cpu").reset_parameters()
+    assert torch.bincount(first.connections.flatten(), minlength=6).tolist() == [3] * 6
+    second.to_empty(device="cpu").load_state_dict(first.state_dict())
+    second.reset_parameters()
+    assert torch.equal(second.connections, first.connections)
+
+
+def test_fake_tensors_show_the_shape():
+    with FakeTensorMode():
+        assert LogicGates(6, 9)(torch.rand(2, 6)).shape == (2, 9)
 
 
 def test_repr_shows_the_arguments():

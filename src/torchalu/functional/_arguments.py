@@ -23,24 +23,35 @@ def check_weight(input: Tensor, weight: Tensor, name: str = "weight") -> None:
             f"input has shape {tuple(input.shape)} and {name} {tuple(weight.shape)}: the last "
             f"dimension of input must be in_features = {weight.shape[1]}"
         )
-    if input.dtype != weight.dtype and not torch.is_autocast_enabled(input.device.type):
+    if input.dtype != weight.dtype and not under_autocast(input):
         raise TypeError(
             f"input is {input.dtype} and {name} {weight.dtype}: convert one with .to(), "
             "or run under torch.autocast"
         )
 
 
-def check_floating(dtype: torch.dtype) -> None:
-    """Refuse an input that holds no real numbers.
+def under_autocast(input: Tensor) -> bool:
+    """Whether torch.autocast is on where a tensor lives; for a `meta` tensor it never is.
 
     Args:
-        dtype: dtype of the input.
+        input: the tensor.
+    """
+    kind = input.device.type
+    return torch.amp.is_autocast_available(kind) and torch.is_autocast_enabled(kind)
+
+
+def check_floating(dtype: torch.dtype, name: str = "input") -> None:
+    """Refuse an argument that holds no real numbers.
+
+    Args:
+        dtype: its dtype.
+        name: what the function calls it.
 
     Raises:
         TypeError: `dtype` is not a floating one.
     """
     if not dtype.is_floating_point:
-        raise TypeError(f"input is {dtype}; convert it with .to(torch.float32) or another float")
+        raise TypeError(f"{name} is {dtype}; convert it with .to(torch.float32) or another float")
 
 
 def check_gate(input: Tensor, gate: Tensor) -> None:

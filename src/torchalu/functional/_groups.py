@@ -65,7 +65,7 @@ def _reduce(
     rows, groups, inner = math.prod(before), features // k, math.prod(after)
     shape = (rows, groups, k, inner) if layout == "pairs" else (rows, 1, k, groups * inner)
     grouped = input.reshape(shape)
-    if wants_torch_operations():
+    if wants_torch_operations(forward=1):
         functions = [kernels.FUNCTIONS.index(each) for each in operators]
         means, scales = [mean for mean, _ in moments], [1 / deviation for _, deviation in moments]
         output = kernels.logic_form(grouped, functions, means, scales, partition)

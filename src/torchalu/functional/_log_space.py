@@ -8,6 +8,8 @@ from typing import Any, ParamSpec
 import torch
 from torch import Tensor
 
+from torchalu.functional._arguments import under_autocast
+
 _Arguments = ParamSpec("_Arguments")
 _HALF = (torch.float16, torch.bfloat16)
 
@@ -33,7 +35,7 @@ def full_precision(function: Callable[_Arguments, Tensor]) -> Callable[_Argument
         wide_args: Any = [_widen(value) for value in args]
         wide_kwargs: Any = {name: _widen(value) for name, value in kwargs.items()}
         wide = functools.partial(function, *wide_args, **wide_kwargs)
-        if torch.is_autocast_enabled(input.device.type):
+        if under_autocast(input):
             with torch.autocast(input.device.type, enabled=False):
                 return wide()
         result = wide()

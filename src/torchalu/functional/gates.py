@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from torchalu.functional._arguments import check_floating
+from torchalu.functional._arguments import check_floating, under_autocast
 from torchalu.functional._log_space import full_precision
 
 GateMode = Literal["soft", "hard", "gumbel_soft", "gumbel_hard"]
@@ -71,7 +71,7 @@ def gate_probabilities(
         >>> gate_probabilities(weight, mode="hard")[6]
         tensor(1.)
     """
-    check_floating(weight.dtype)
+    check_floating(weight.dtype, "weight")
     if weight.ndim == 0 or weight.shape[-1] != 16:
         raise ValueError(f"weight has shape {tuple(weight.shape)}; give 16 numbers a gate: (*, 16)")
     check_mode(mode, temperature)
@@ -179,7 +179,8 @@ def group_sum(
         `(*, in)` to `(*, num_groups)`.
 
     Raises:
-        ValueError: the last dimension of `input` is no multiple of `num_groups`.
+        ValueError: the last dimension of `input` is no multiple of `num_groups`, or
+            `temperature` is not positive.
 
     Source:
         Petersen et al. 2022, section 3. Departure: no offset, which a softmax does not see.
@@ -188,6 +189,7 @@ def group_sum(
         >>> group_sum(torch.tensor([1.0, 1.0, 0.0, 0.0, 1.0, 0.0]), 2)
         tensor([2., 1.])
     """
+    check_mode("soft", temperature)
     if input.ndim == 0 or num_groups < 1 or input.shape[-1] % num_groups:
         raise ValueError(
             f"input has shape {tuple(input.shape)} and num_groups is {num_groups}: the last "
@@ -226,7 +228,7 @@ def _check(input: Tensor, probabilities: Tensor, connections: Tensor) -> None:
             f"input has shape {tuple(input.shape)} and connections {tuple(connections.shape)}; "
             "give (*, in) and (2, out)"
         )
-    if input.dtype != probabilities.dtype and not torch.is_autocast_enabled(input.device.type):
+    if input.dtype != probabilities.dtype and not under_autocast(input):
         raise TypeError(
             f"input is {input.dtype} and probabilities {probabilities.dtype}: convert one with "
             ".to(), or run under torch.autocast"

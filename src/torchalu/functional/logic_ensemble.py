@@ -63,6 +63,8 @@ def logic_ensemble(
         >>> logic_ensemble(z, ("or_ail", "and_ail"), strategy="partition")
         tensor([[-1., -4.]])
     """
+    if not isinstance(operators, str):
+        operators = tuple(operators)
     _check(operators, strategy, normalized)
     return reduce_groups(
         input,

@@ -30,7 +30,8 @@ def logit_and(z: Tensor) -> Tensor:
     """By AND(a, b) = -log(exp(-a) + exp(-b) + exp(-a - b)), one operand after the other."""
 
     def pair(a: Tensor, b: Tensor) -> Tensor:
-        return -torch.logsumexp(torch.stack([-a, -b, -a - b]), 0)
+        shift = torch.minimum(torch.minimum(a, b), a + b).detach()
+        return shift - torch.logsumexp(torch.stack([shift - a, shift - b, shift - a - b]), 0)
 
     return reduce(pair, z.unbind(0))
 
@@ -42,14 +43,20 @@ def logit_xnor(z: Tensor) -> Tensor:
 
 def _xnor_pair(a: Tensor, b: Tensor) -> Tensor:
     """Where the product of tanh is near 1, by log((1 + exp(-a-b)) / (exp(-a) + exp(-b)))."""
-    product = torch.tanh(a / 2) * torch.tanh(b / 2)
-    near = product.abs() < 0.5
-    small = 2 * torch.atanh(torch.where(near, product, 0))
     size_a, size_b = (torch.where(x < 0, -x, x) for x in (a, b))
+    product = _half_tanh(size_a) * _half_tanh(size_b)
+    near = product < 0.5
+    small = 2 * torch.atanh(torch.where(near, product, 0))
     ordered = size_a < size_b  # a mask, since max and min would halve the gradients of ties
     low, high = torch.where(ordered, size_a, size_b), torch.where(ordered, size_b, size_a)
     size = low - logsigmoid(high + low) + logsigmoid(high - low)
-    return torch.where(near, small, torch.where((a < 0) ^ (b < 0), -size, size))
+    size = torch.where(near, small, size)
+    return torch.where((a < 0) ^ (b < 0), -size, size)
+
+
+def _half_tanh(size: Tensor) -> Tensor:
+    """tanh(size / 2) in a form whose derivative does not vanish before it has to."""
+    return torch.where(size < 1, torch.tanh(size / 2), 1 - 2 * torch.sigmoid(-size))
 
 
 def signed_geomean(z: Tensor) -> Tensor:

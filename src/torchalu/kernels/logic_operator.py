@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch._C._functorch import is_legacy_batchedtensor
 
 from torchalu import _core
 from torchalu.kernels.logic_forms import (
@@ -305,6 +306,7 @@ def _is_plain(tensor: Tensor) -> bool:
         type(tensor) is Tensor
         and tensor.device.type == "cpu"
         and not torch._C._len_torch_dispatch_stack()
+        and not is_legacy_batchedtensor(tensor)
     )
 
 

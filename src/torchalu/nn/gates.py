@@ -106,18 +106,27 @@ class LogicGates(nn.Module):
         self.temperature = temperature
         self.initialization = initialization
         self.weight = Factory(device, dtype).parameter(out_features, 16)
-        if not isinstance(connections, Tensor):
+        if isinstance(connections, Tensor):
+            _check_connections(connections, in_features, out_features)
+        else:
             connections = _deal(in_features, out_features, connections, generator)
-        _check_connections(connections, in_features, out_features)
         self.register_buffer("connections", connections.to(self.weight.device, torch.int64))
+        self._dealt = connections if self.weight.is_meta and not connections.is_meta else None
+        self.register_load_state_dict_post_hook(_forget_dealt)
         self.reset_parameters(generator)
 
     def reset_parameters(self, generator: torch.Generator | None = None) -> None:
         """Start the weights anew; the connections stay. See *Initialization*.
 
+        A module that was made on the device `meta` gets its connections here, when it has been
+        moved by `to_empty`, unless they were loaded before.
+
         Args:
             generator: where the random numbers come from; torch's own if left out.
         """
+        if self._dealt is not None and not self.connections.is_meta:
+            self.connections.copy_(self._dealt)
+            self._dealt = None
         if self.initialization == "normal":
             nn.init.normal_(self.weight, generator=generator)
             return
@@ -199,6 +208,12 @@ class GroupSum(nn.Module):
         return f"num_groups={self.num_groups}, temperature={self.temperature}"
 
 
+def _forget_dealt(module: nn.Module, _: object) -> None:
+    """Loaded connections are not to be replaced."""
+    if isinstance(module, LogicGates):
+        module._dealt = None
+
+
 def _deal(
     in_features: int, out_features: int, kind: str, generator: torch.Generator | None
 ) -> Int[Tensor, "2 out"]:
@@ -239,6 +254,8 @@ def _check_connections(connections: Tensor, in_features: int, out_features: int)
             f"connections has shape {tuple(connections.shape)}; give (2, {out_features}): the "
             "two inputs of each gate"
         )
+    if connections.is_meta:
+        return
     low, high = int(connections.min()), int(connections.max())
     if low < 0 or high >= in_features:
         raise ValueError(
