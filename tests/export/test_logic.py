@@ -252,7 +252,10 @@ def test_row_that_follows_no_input_is_named():
     [
         (3, {}, TypeError, "model is int"),
         (nn.Identity(), {"rows": 0}, ValueError, "rows is 0"),
+        (nn.Identity(), {"rows": 10.5}, ValueError, r"rows is 10\.5"),
         (LogicGates(4, 1), {"encoding": (1, 0)}, ValueError, "encoding is"),
+        (LogicGates(4, 1), {"encoding": (0,)}, ValueError, r"encoding is \(0,\)"),
+        (LogicGates(4, 1), {"encoding": 1}, ValueError, "encoding is 1; allowed: two"),
         (nn.Linear(3, 1), {}, ValueError, "names has 4 entries; allowed: 3"),
     ],
 )
@@ -267,7 +270,7 @@ def test_bad_arguments(model, options, error, message):
         (LogicGates(4, 1), r"layer 0 \(LogicGates\) takes bits as 0 and 1.*encoding=\(0, 1\)"),
         (nn.Sequential(nn.Linear(4, 2), nn.ReLU()), r"layer 1 \(ReLU\) is no layer whose logic"),
         (nn.Sequential(nn.Sigmoid(), GroupSum(2)), r"layer 1 \(GroupSum\) is no layer"),
-        (nn.Sequential(nn.Identity(), nn.Linear(3, 1)), "takes 3 features, not 4"),
+        (nn.Sequential(nn.BatchNorm1d(4), nn.Linear(3, 1)), "takes 3 features, not 4"),
         (
             nn.Sequential(nn.Identity(), XNORAIL(k=3)),
             "is given 4 features; allowed: a multiple of 3",

@@ -62,6 +62,10 @@ def test_random_inputs_follow_the_generator():
     [
         ([A, B], None, ValueError, "formula has 2 parts and the model 1 outputs"),
         (C, None, ValueError, "symbol c; allowed: a, b"),
+        (True, None, TypeError, "formula is True, which is bool"),
+        (None, None, TypeError, "formula is None"),
+        ("a & b", None, TypeError, "formula is 'a & b', which is str"),
+        ([2 * A], None, TypeError, r"formula is 2\*a, which is Mul"),
         (A, [[1.0]], ValueError, r"X has the shape \(1, 1\)"),
         (A, np.zeros((0, 2)), ValueError, r"X has the shape \(0, 2\)"),
         (A, [[1.0, float("inf")]], ValueError, "X has 1 entries"),

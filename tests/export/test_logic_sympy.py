@@ -25,6 +25,13 @@ KINDS = [ANDAIL, ANDIL, MinOut, ORAIL, ORIL, MaxOut, XNORAIL, XNORIL, SignedGeom
 A, B, C = sympy.symbols("a b c")
 
 
+def diverged(inputs):
+    """Gates one weight of which is not a number."""
+    gates = LogicGates(inputs, 1)
+    gates.weight.data[0, 3] = float("nan")
+    return gates
+
+
 def check(module, inputs, rows=40, seed=0):
     """The formula of each output has the module's values."""
     generator = torch.Generator().manual_seed(seed)
@@ -45,6 +52,22 @@ def check(module, inputs, rows=40, seed=0):
 @pytest.mark.parametrize("layout", ["pairs", "halves"])
 def test_activation(kind, k, layout):
     check(kind(k=k, layout=layout), 6)
+
+
+@pytest.mark.parametrize("kind", [ANDIL, ORIL, XNORIL], ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("k", [2, 3, 4])
+def test_exact_forms_of_large_logits(kind, k):
+    """As numbers and as Python, where exp overflows and 1 + exp(-z) is 1."""
+    sizes = torch.tensor([-9000.0, -800.0, -40.0, 0.5, 36.0, 40.0, 41.0, 9000.0])
+    x = torch.cartesian_prod(*[sizes.double()] * k)
+    names = list("abcd")[:k]
+    formula = to_sympy(kind(k=k), names)
+    wanted = kind(k=k)(x)[:, 0].numpy()
+    assert evaluate(formula, x.numpy(), names) == pytest.approx(wanted, rel=1e-12, abs=1e-15)
+    scope = {}
+    exec(to_python(formula, "f", names), scope)
+    rows = x[::7].tolist()
+    assert [scope["f"](*row) for row in rows] == pytest.approx(wanted[::7], rel=1e-12, abs=1e-15)
 
 
 @pytest.mark.parametrize("kind", [ANDAIL, ORIL, XNORAIL], ids=lambda kind: kind.__name__)
@@ -88,6 +111,7 @@ def test_text_forms_know_them():
         (XNORAIL(k=2), "given 3 features; allowed: a multiple of 2"),
         (XNORAIL(k=3, dim=2), "has dim=2"),
         (LogicGates(4, 1), "given 3 inputs, and takes 4"),
+        (diverged(3), "LogicGates with weights that are NaN or infinite"),
         (GroupSum(2), "given 3 inputs; allowed: a multiple of 2"),
     ],
 )

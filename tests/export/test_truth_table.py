@@ -156,6 +156,41 @@ def test_gates_take_bits_by_default():
     assert numbers.tolist() == list(range(16))
 
 
+class Inside(nn.Module):
+    """A layer of another class with a gate inside."""
+
+    def __init__(self, gates):
+        super().__init__()
+        self.gates = gates
+
+    def forward(self, x):
+        return self.gates(x)
+
+
+@pytest.mark.parametrize("before", [nn.Flatten, nn.Dropout, nn.Identity])
+def test_layers_that_do_nothing_do_not_hide_gates_or_a_sigmoid(before):
+    both = LogicGates(2, 1, connections=torch.tensor([[0], [1]]))
+    both.weight.data.copy_(torch.eye(16)[[1]])
+    assert truth_table(nn.Sequential(before(), both, nn.Identity()), ["a", "b"]).formula() == (
+        Symbol("a") & Symbol("b")
+    )
+    net = nn.Sequential(nn.Linear(2, 1), nn.Sigmoid(), before())
+    net[0].weight.data.fill_(3.0)
+    net[0].bias.data.fill_(-3.0)
+    assert truth_table(net, ["a", "b"]).formula() == (Symbol("a") & Symbol("b"))
+
+
+def test_gates_inside_another_class_have_to_be_told_what_they_get():
+    both = LogicGates(2, 1, connections=torch.tensor([[0], [1]]))
+    both.weight.data.copy_(torch.eye(16)[[1]])
+    with pytest.raises(ValueError, match="encoding is left out, and Inside has LogicGates inside"):
+        truth_table(Inside(both), ["a", "b"])
+    with pytest.raises(ValueError, match="threshold is left out"):
+        truth_table(Inside(both), ["a", "b"], encoding=(0, 1))
+    table = truth_table(Inside(both), ["a", "b"], encoding=(0, 1), threshold=0.5)
+    assert table.formula() == (Symbol("a") & Symbol("b"))
+
+
 def test_table_is_the_same_in_parts():
     names = [f"x{i}" for i in range(16)]
     table = truth_table(lambda x: x[:, 3] * x[:, 12] + 0.5 * x[:, 0], names)

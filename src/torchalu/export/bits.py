@@ -14,6 +14,9 @@ from torchalu.nn import LogicGates
 MOST_INPUTS = 20
 """With more inputs than this, not all of their values are tried."""
 
+TRANSPARENT = (nn.Identity, nn.Dropout, nn.Flatten)
+"""Layers that hand on the features that they are given, in evaluation mode."""
+
 _CHUNK = 1 << 14
 
 
@@ -56,7 +59,7 @@ class BitModel:
     def _decide(self, numbers: Tensor) -> np.ndarray:
         """The decisions for some rows."""
         outputs = torch.as_tensor(self.predict(numbers)).detach().cpu()
-        if outputs.ndim not in (1, 2) or len(outputs) != len(numbers):
+        if outputs.ndim not in (1, 2) or len(outputs) != len(numbers) or 0 in outputs.shape[1:]:
             raise ValueError(
                 f"model returned the shape {tuple(outputs.shape)} for {len(numbers)} rows; "
                 "allowed: (rows,) or (rows, outputs)"
@@ -81,34 +84,33 @@ def bit_model(
         names: the names of the inputs.
         encoding: the numbers that stand for a false and a true input; by default 0 and 1 where
             the model begins with gates, else -1 and 1.
-        threshold: an output above it is true; by default 1/2 where the model ends with gates,
-            else 0.
+        threshold: an output above it is true; by default 1/2 where the model ends with gates or
+            a `Sigmoid`, else 0.
 
     Raises:
         TypeError: `model` cannot be called.
-        ValueError: the first layer takes another number of inputs, the numbers of `encoding`
-            are not ascending, or `threshold` is not finite.
+        ValueError: the first layer takes another number of inputs; `encoding` is no pair of
+            ascending numbers, or `threshold` is not finite; or one of them is left out and the
+            layer that would decide is of another class and has gates inside.
     """
     if not callable(model):
         raise TypeError(f"model is {type(model).__name__}; allowed: a module or a function")
-    layers = list(leaves(model)) if isinstance(model, nn.Module) else [None]
-    inputs = getattr(layers[0], "in_features", len(names))
+    first, last = _ends(model) if isinstance(model, nn.Module) else (None, None)
+    inputs = getattr(first, "in_features", len(names))
     if inputs != len(names):
         raise ValueError(f"names has {len(names)} entries; allowed: {inputs}, one for each input")
     if encoding is None:
-        encoding = (0.0, 1.0) if isinstance(layers[0], LogicGates) else (-1.0, 1.0)
-    low, high = encoding
-    if not -np.inf < low < high < np.inf:
-        raise ValueError(
-            f"encoding is {encoding!r}; allowed: two ascending numbers, such as (0, 1)"
-        )
+        _check_gates(first, "encoding", "(0, 1) for bits that go into gates, (-1, 1) for logits")
+        encoding = (0.0, 1.0) if isinstance(first, LogicGates) else (-1.0, 1.0)
+    low, high = _check_encoding(encoding)
     if threshold is None:
-        threshold = 0.5 if isinstance(layers[-1], LogicGates) else 0.0
+        _check_gates(last, "threshold", "0.5 for bits that come from gates, 0 for logits")
+        threshold = 0.5 if isinstance(last, LogicGates | nn.Sigmoid) else 0.0
     if not np.isfinite(threshold):
         raise ValueError(f"threshold is {threshold}; allowed: a finite number")
     if isinstance(model, nn.Module):
         model = copy.deepcopy(model).to(device="cpu", dtype=torch.float64).eval()
-    return BitModel(model, float(low), float(high), float(threshold))
+    return BitModel(model, low, high, float(threshold))
 
 
 def leaves(module: nn.Module) -> Iterator[nn.Module]:
@@ -118,6 +120,35 @@ def leaves(module: nn.Module) -> Iterator[nn.Module]:
             yield from leaves(layer)
     else:
         yield module
+
+
+def _ends(module: nn.Module) -> tuple[nn.Module | None, nn.Module | None]:
+    """The first and the last layer that do something."""
+    layers = [layer for layer in leaves(module) if not isinstance(layer, TRANSPARENT)]
+    return (layers[0], layers[-1]) if layers else (None, None)
+
+
+def _check_gates(layer: nn.Module | None, name: str, choice: str) -> None:
+    """Refuse to guess what goes into a layer, or comes out of it, that has gates inside."""
+    if layer is None or isinstance(layer, LogicGates):
+        return
+    if any(isinstance(part, LogicGates) for part in layer.modules()):
+        raise ValueError(
+            f"{name} is left out, and {type(layer).__name__} has LogicGates inside, so that it "
+            f"may work with bits or with logits; give {choice}"
+        )
+
+
+def _check_encoding(encoding: Any) -> tuple[float, float]:
+    """The two numbers that stand for false and true."""
+    wanted = ValueError(f"encoding is {encoding!r}; allowed: two ascending numbers, such as (0, 1)")
+    try:
+        low, high = map(float, encoding)
+    except (TypeError, ValueError):
+        raise wanted from None
+    if not -np.inf < low < high < np.inf:
+        raise wanted
+    return low, high
 
 
 def all_bits(inputs: int) -> np.ndarray:

@@ -27,14 +27,14 @@ def evaluate_boolean(formula: Any, columns: Mapping[str, np.ndarray]) -> np.ndar
 
     Args:
         formula: made of symbols, And, Or, Xor, Not, true and false.
-        columns: the bits of each symbol, by its name.
+        columns: the bits of each symbol, by its name; a number counts as true unless it is 0.
 
     Returns:
         Bits, in the shape of a column.
 
     Raises:
         TypeError: a part of the formula is something else.
-        ValueError: a symbol has no column.
+        ValueError: a symbol has no column, or there are no columns.
 
     Example:
         >>> from sympy.abc import a, b
@@ -42,7 +42,9 @@ def evaluate_boolean(formula: Any, columns: Mapping[str, np.ndarray]) -> np.ndar
         >>> evaluate_boolean(a ^ b, columns)
         array([ True, False])
     """
-    shape = next(iter(columns.values())).shape
+    if not columns:
+        raise ValueError("columns is empty; allowed: a column of bits for each input")
+    shape = np.shape(next(iter(columns.values())))
     known: dict[Any, np.ndarray] = {true: np.ones(shape, bool), false: np.zeros(shape, bool)}
 
     def value(part: Any) -> np.ndarray:
@@ -54,7 +56,7 @@ def evaluate_boolean(formula: Any, columns: Mapping[str, np.ndarray]) -> np.ndar
         if isinstance(part, Symbol):
             if part.name not in columns:
                 raise ValueError(f"formula has the symbol {part}; allowed: {', '.join(columns)}")
-            return columns[part.name]
+            return np.asarray(columns[part.name], dtype=bool)
         if isinstance(part, Not):
             return ~value(part.args[0])
         if type(part) not in _OPERATORS:

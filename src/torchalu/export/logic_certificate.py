@@ -141,7 +141,7 @@ def certify_logic(
     """
     names = check_inputs(names)
     decider = bit_model(model, names, encoding, threshold)
-    formulas = (formula,) if isinstance(formula, Boolean) else tuple(formula)
+    formulas = _as_formulas(formula)
     if X is None:
         return certify_bits(decider, formulas, names, rows=rows, generator=generator)
     numbers = finite("X", real_array("X", X, 2))
@@ -154,6 +154,20 @@ def certify_logic(
     return _compare(decisions, formulas, names, bits, "given", "data")
 
 
+def _as_formulas(formula: Any) -> tuple[Boolean, ...]:
+    """One formula or several, as several."""
+    several = isinstance(formula, Sequence) and not isinstance(formula, str)
+    formulas: tuple[Any, ...] = tuple(formula) if several else (formula,)
+    for part in formulas:
+        if not isinstance(part, Boolean):
+            raise TypeError(
+                f"formula is {part!r}, which is {type(part).__name__}; allowed: a Boolean formula "
+                "of SymPy, such as a & b for two symbols, or a list of them, one for each output; "
+                "sympy.true and sympy.false for a constant"
+            )
+    return formulas
+
+
 def certify_bits(
     decider: BitModel,
     formulas: Sequence[Boolean],
@@ -164,8 +178,8 @@ def certify_bits(
     generator: torch.Generator | None,
 ) -> LogicCertificate:
     """The certificate on all inputs, or on random ones where there are too many."""
-    if rows < 1:
-        raise ValueError(f"rows is {rows}; allowed: a positive number, such as 100_000")
+    if isinstance(rows, bool) or not isinstance(rows, int) or rows < 1:
+        raise ValueError(f"rows is {rows!r}; allowed: a positive integer, such as 100_000")
     everything = len(names) <= MOST_INPUTS
     bits = all_bits(len(names)) if everything else random_bits(rows, len(names), generator)
     inputs: Inputs = "all" if everything else "random"

@@ -1,7 +1,6 @@
 """What logic activations and layers of gates compute, as expressions of real inputs."""
 
 from collections.abc import Callable, Sequence
-from functools import partial
 
 import sympy
 from sympy import Basic, Expr
@@ -9,6 +8,7 @@ from torch import nn
 
 from torchalu.export.logic_groups import moments, operations
 from torchalu.export.operators import apply
+from torchalu.export.terms import check_finite
 from torchalu.export.units import unit_expressions
 from torchalu.functional import gate_coefficients, gate_probabilities
 from torchalu.nn import GroupActivation, GroupSum, LogicGates
@@ -34,6 +34,7 @@ def _(module: LogicGates, inputs: Sequence[Expr], *, keep_eps: bool = True) -> l
         raise ValueError(
             f"LogicGates is given {len(inputs)} inputs, and takes {module.in_features}"
         )
+    check_finite(module, module.weight)
     gates = gate_probabilities(module.weight.detach(), mode="hard")
     coefficients = gate_coefficients(gates).long().tolist()
     pairs = zip(coefficients, *module.connections.tolist(), strict=True)
@@ -70,6 +71,16 @@ def _ail(inner: type[Basic], outer: type[Basic], operands: Sequence[Expr]) -> Ex
     return sympy.Add(*decided, apply(outer, apply(inner, *operands), _ZERO))
 
 
+def _and_ail(operands: Sequence[Expr]) -> Expr:
+    """The sum of the negative operands, or the smallest."""
+    return _ail(sympy.Min, sympy.Max, operands)
+
+
+def _or_ail(operands: Sequence[Expr]) -> Expr:
+    """The sum of the positive operands, or the largest."""
+    return _ail(sympy.Max, sympy.Min, operands)
+
+
 def _xnor_ail(operands: Sequence[Expr]) -> Expr:
     """The smallest magnitude, with the sign of the product."""
     if len(operands) == 2:
@@ -79,14 +90,54 @@ def _xnor_ail(operands: Sequence[Expr]) -> Expr:
 
 
 def _logit_and(operands: Sequence[Expr]) -> Expr:
-    """The logit of the product of probabilities."""
-    return -sympy.log(sympy.Mul(*(1 + sympy.exp(-z) for z in operands)) - 1)
+    r"""The logit of the product of probabilities, -log(prod(1 + exp(-z)) - 1), and no overflow.
+
+    The product less 1 is summed without cancellation,
+
+    .. math:: \prod_i (1 + e^{-z_i}) - 1 = \sum_i e^{-z_i} \prod_{j < i} (1 + e^{-z_j})
+
+    and each exponent has AND AIL added, which is nearly the negative of the largest one.
+    """
+    shift = _and_ail(operands)
+    if len(operands) == 2:
+        exponents = [*operands, sympy.Add(*operands)]
+    else:
+        exponents = [
+            sympy.Add(operand, *(-_softplus(-before) for before in operands[:place]))
+            for place, operand in enumerate(operands)
+        ]
+    return shift - sympy.log(sympy.Add(*(sympy.exp(shift - exponent) for exponent in exponents)))
 
 
 def _logit_xnor(operands: Sequence[Expr]) -> Expr:
-    """2 artanh of the product of tanh(z / 2)."""
-    product = sympy.Mul(*(sympy.tanh(z / 2) for z in operands))
-    return sympy.log((1 + product) / (1 - product))
+    r"""2 artanh of the product T of tanh(z / 2), and nothing lost where T is nearly 1.
+
+    Two operands: log((1 + exp(a + b)) / (exp(a) + exp(b))). More, with all z positive:
+
+    .. math:: 1 - T = \sum_i \frac{2 e^{-z_i}}{1 + e^{-z_i}} \prod_{j < i} \tanh(z_j / 2)
+    """
+    if len(operands) == 2:
+        a, b = operands
+        return _softplus(a + b) - apply(sympy.Max, a, b) - _fading(a - b)
+    sizes = [apply(sympy.Abs, z) for z in operands]
+    least = apply(sympy.Min, *sizes)
+    tangents = [sympy.tanh(size / 2) for size in sizes]
+    terms = [
+        2 * sympy.exp(least - size) / (1 + sympy.exp(-size)) * sympy.Mul(*tangents[:place])
+        for place, size in enumerate(sizes)
+    ]
+    total = 1 + sympy.Mul(*tangents)
+    return _sign(operands) * (least + sympy.log(total) - sympy.log(sympy.Add(*terms)))
+
+
+def _softplus(value: Expr) -> Expr:
+    """log(1 + exp(value)), and no overflow."""
+    return apply(sympy.Max, _ZERO, value) + _fading(value)
+
+
+def _fading(value: Expr) -> Expr:
+    """log(1 + exp(-|value|))."""
+    return sympy.log(1 + sympy.exp(-apply(sympy.Abs, value)))
 
 
 def _signed_geomean(operands: Sequence[Expr]) -> Expr:
@@ -101,8 +152,8 @@ def _sign(operands: Sequence[Expr]) -> Expr:
 
 
 _FUNCTIONS: dict[str, Callable[[Sequence[Expr]], Expr]] = {
-    "and_ail": partial(_ail, sympy.Min, sympy.Max),
-    "or_ail": partial(_ail, sympy.Max, sympy.Min),
+    "and_ail": _and_ail,
+    "or_ail": _or_ail,
     "xnor_ail": _xnor_ail,
     "logit_and": _logit_and,
     "logit_or": lambda operands: -_logit_and([-z for z in operands]),

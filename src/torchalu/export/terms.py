@@ -19,14 +19,19 @@ def exact_number(value: float) -> Expr:
     return sympy.Float(value, 17)
 
 
-def numbers(module: nn.Module, values: Tensor) -> list[Expr]:
-    """The elements of a vector as numbers."""
-    values = values.detach().to(device="cpu", dtype=torch.float64)
+def check_finite(module: nn.Module, values: Tensor) -> None:
+    """Refuse weights that training has lost."""
     if not values.isfinite().all():
         raise ValueError(
             f"module has a {type(module).__name__} with weights that are NaN or infinite; "
             "allowed: finite weights; take a run that did not diverge"
         )
+
+
+def numbers(module: nn.Module, values: Tensor) -> list[Expr]:
+    """The elements of a vector as numbers."""
+    values = values.detach().to(device="cpu", dtype=torch.float64)
+    check_finite(module, values)
     return [exact_number(value) for value in values.tolist()]
 
 

@@ -89,7 +89,7 @@ def truth_table(
         encoding: the numbers that stand for a false and a true input; by default 0 and 1 where
             the model begins with :class:`torchalu.nn.LogicGates`, else -1 and 1.
         threshold: an output above it is true; by default 1/2 where the model ends with
-            :class:`torchalu.nn.LogicGates`, else 0, as for logits.
+            :class:`torchalu.nn.LogicGates` or a `Sigmoid`, else 0, as for logits.
 
     Returns:
         The table.
@@ -97,7 +97,8 @@ def truth_table(
     Raises:
         TypeError: `model` cannot be called, or names are no strings.
         ValueError: there are no names, more than 20, or two that are equal; `encoding` is not
-            ascending; or the model returns NaN or another shape.
+            ascending; `encoding` or `threshold` is left out, and the layer that would decide is
+            of another class with gates inside; or the model returns NaN or another shape.
 
     Source:
         Ours.

@@ -6,8 +6,9 @@ from itertools import pairwise
 
 from torch import nn
 
-from torchalu.export.bits import leaves
+from torchalu.export.bits import TRANSPARENT, leaves
 from torchalu.export.identifiers import check_function_name, identifiers
+from torchalu.export.terms import check_finite
 from torchalu.export.truth_table import check_inputs
 from torchalu.nn import GroupSum, LogicGates
 
@@ -83,7 +84,7 @@ def to_verilog(model: nn.Module, name: str = "circuit", names: Sequence[str] | N
     Raises:
         TypeError: the model has another layer, or names are no strings.
         ValueError: `name` is not a legal name, names are not as many as inputs or not all
-            different, or the layers do not fit.
+            different, the layers do not fit, or a weight is not finite.
 
     Source:
         Ours. That a trained network of gates is a circuit is Petersen et al. 2022, section 3.
@@ -139,8 +140,7 @@ def _split(model: nn.Module) -> tuple[list[LogicGates], int | None]:
     """The layers of gates, and into how many groups the last one is summed, if it is."""
     if not isinstance(model, nn.Module):
         raise TypeError(f"model is {type(model).__name__}; allowed: a torch.nn.Module")
-    skipped = (nn.Identity, nn.Dropout, nn.Flatten)
-    layers = [layer for layer in leaves(model) if not isinstance(layer, skipped)]
+    layers = [layer for layer in leaves(model) if not isinstance(layer, TRANSPARENT)]
     last = layers[-1] if layers else None
     groups = last.num_groups if isinstance(last, GroupSum) else None
     gates: list[LogicGates] = []
@@ -150,6 +150,7 @@ def _split(model: nn.Module) -> tuple[list[LogicGates], int | None]:
                 f"model has the layer {type(layer).__name__}; allowed: LogicGates, and GroupSum as "
                 "the last layer, in a Sequential"
             )
+        check_finite(layer, layer.weight)
         gates.append(layer)
     if not gates:
         raise TypeError(
