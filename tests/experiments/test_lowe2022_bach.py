@@ -217,7 +217,7 @@ def test_tables_of_a_study(tmp_path):
         ({"steps": 0}, "steps is 0; give a positive integer"),
         ({"steps": 99}, "ask for fewer steps"),
         ({"rate": 0.0}, "rate is 0.0; give a probability"),
-        ({"width": 0}, "factor is 0 and multiple"),
+        ({"width": 0}, "width holds 0; give positive numbers"),
     ],
 )
 def test_wrong_options_are_named(options, message):

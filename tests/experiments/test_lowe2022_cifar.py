@@ -161,7 +161,7 @@ def test_settings_are_the_papers_by_default():
         ({"datasets": ()}, "datasets is empty"),
         ({"activations": ()}, "activations is empty"),
         ({"widths": ()}, "widths is empty"),
-        ({"widths": (0.0,)}, "factor is 0"),
+        ({"widths": (0.0,)}, r"widths holds 0\.0"),
         ({"depth": 27}, "depth is 27; choose from 26, 38, 50"),
         ({"device": "abacus"}, "device is 'abacus': .*; give cpu, or cuda"),
     ],

@@ -15,12 +15,20 @@ from torch.optim.lr_scheduler import OneCycleLR
 from torchalu import sweep
 from torchalu.experiments.lowe2022 import data as data_module
 from torchalu.experiments.lowe2022 import hyperparameters as hyperparameters_module
-from torchalu.experiments.lowe2022.activations import FIGURE5, LABELS, TABLE1
+from torchalu.experiments.lowe2022.activations import (
+    FIGURE4,
+    FIGURE5,
+    FIGURE6,
+    LABELS,
+    TABLE1,
+    check_activations,
+)
 from torchalu.experiments.lowe2022.data import ClassificationData, Samples, Source, load_mnist_data
 from torchalu.experiments.lowe2022.hyperparameters import Hyperparameters, chosen, drawn
 from torchalu.experiments.lowe2022.mnist import figure5
 from torchalu.experiments.lowe2022.networks import mlp
 from torchalu.experiments.lowe2022.one_cycle import one_cycle, one_cycle_adam
+from torchalu.experiments.lowe2022.parity_experiments import parity
 from torchalu.experiments.lowe2022.search import search
 from torchalu.experiments.lowe2022.study import (
     ClassificationSetting,
@@ -33,6 +41,7 @@ from torchalu.experiments.lowe2022.training import (
     measure,
     train_classifier,
 )
+from torchalu.experiments.lowe2022.transfer import TORCH
 from torchalu.nn import activation
 from torchalu.tasks import Digits, load_mnist
 from torchalu.train import Stopped
@@ -277,6 +286,14 @@ def test_figure_5_has_the_papers_networks_and_activations():
     assert all(re.fullmatch(r"[A-Za-z0-9._-]+", chunk.name) for chunk in study.chunks())
 
 
+def test_an_activation_is_the_same_in_every_spelling():
+    plain = figure5(networks=("mlp",), activations=("relu", "or_ail", "ail_or_xnor_d"))
+    other = figure5(networks=("mlp",), activations=("ReLU", "OR-AIL", "AIL_OR_XNOR_dup"))
+    assert other.configuration == plain.configuration
+    for names in (FIGURE4, FIGURE5, FIGURE6, (*TABLE1, *TORCH)):
+        assert check_activations(names) == tuple(names)
+
+
 def test_every_activation_has_a_module_and_the_paper_a_name_for_it():
     assert set(FIGURE5) | set(TABLE1) <= set(LABELS)
     for name, text in LABELS.items():
@@ -367,7 +384,12 @@ def test_the_real_digits_are_split_as_the_paper_has_them():
         (lambda: figure5(networks=("mpl",)), "networks holds 'mpl'; did you mean 'mlp'"),
         (lambda: figure5(activations=()), "activations is empty; give some"),
         (lambda: figure5(activations=("relu", "relu")), "activations holds 'relu' twice"),
+        (lambda: figure5(activations=("relu", "ReLU")), "activations holds 'ReLU' twice"),
+        (lambda: figure5(activations=("threshold",)), "'threshold', which needs options"),
         (lambda: figure5(activations=("xor_ail",)), "did you mean 'xnor_ail'"),
+        (lambda: figure5(mlp_widths=(64, 0)), "mlp_widths holds 0; give positive numbers"),
+        (lambda: parity(sizes=()), "sizes is empty"),
+        (lambda: parity(laws=("even",)), "laws holds 'even'"),
         (lambda: search(draws=0), "draws is 0; give a positive integer"),
         (lambda: search(first_draw=-1), "first_draw is -1; give 0 or more"),
         (lambda: CLOUDS.batches("dev").__next__(), "part is 'dev'; choose from train"),

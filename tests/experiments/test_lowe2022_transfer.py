@@ -211,7 +211,7 @@ def test_the_published_table_says_what_the_text_says():
         ({"encoder": "resnet50"}, "did you mean 'resnet18'"),
         ({"activations": ("relu", "relu")}, "holds 'relu' twice"),
         ({"activations": ("or_lin",)}, "no activation called 'or_lin'"),
-        ({"width": 0}, "factor is 0"),
+        ({"width": 0}, "width holds 0; give positive numbers"),
     ],
 )
 def test_wrong_options_are_named(options, message):

@@ -200,3 +200,27 @@ def choose(name: str, chosen: Iterable[str], allowed: Iterable[str]) -> None:
             raise ValueError(
                 f"{name} holds {word!r}; did you mean {near!r}? Allowed are {', '.join(known)}"
             )
+
+
+def check_positive(name: str, values: Iterable[float]) -> None:
+    """Check that there are numbers, and that each is positive.
+
+    Args:
+        name: of the argument, for the message.
+        values: the numbers.
+
+    Raises:
+        ValueError: there is none, or one is not positive.
+
+    Example:
+        >>> check_positive("widths", [64, 0])
+        Traceback (most recent call last):
+        ...
+        ValueError: widths holds 0; give positive numbers
+    """
+    numbers = list(values)
+    if not numbers:
+        raise ValueError(f"{name} is empty; give positive numbers")
+    for number in numbers:
+        if not number > 0:
+            raise ValueError(f"{name} holds {number}; give positive numbers")

@@ -18,7 +18,7 @@ from torchalu.nn.logic_activation import LogicActivation
 from torchalu.nn.nac import NAC
 from torchalu.nn.nac_mul import NACMul
 from torchalu.nn.nalu import NALU
-from torchalu.nn.named_activation import activation, activation_names
+from torchalu.nn.named_activation import activation, activation_names, canonical_activation
 from torchalu.nn.nau import NAU
 from torchalu.nn.neural_gpu import NeuralGPU
 from torchalu.nn.neural_gpu_base import NeuralGPUBase, Unrolled
@@ -66,6 +66,7 @@ __all__ = [
     "Unrolled",
     "activation",
     "activation_names",
+    "canonical_activation",
     "constrain_after",
     "features_multiple",
     "features_ratio",

@@ -33,8 +33,9 @@ def activation(name: str, **options: Any) -> nn.Module:
     One operator of Lowe et al. 2022 is called `"or_ail"`, an ensemble
     `"nail_or_and_xnor_d"`: the family, the operators in any order, and d for duplicate or p for
     partition. The families are `il` (exact), `ail` (approximate), `nil` and `nail` (their
-    normalized forms). Upper and lower case, `-`, `_` and spaces make no difference. The names
-    of the package pytorch-logit-logic, such as `"nail_or_xnor_dup"`, are known as well.
+    normalized forms). Upper and lower case, `-`, `_` and spaces make no difference. Names
+    of the package pytorch-logit-logic, such as `"nail_or_xnor_dup"`, are known as well, but for
+    partitions into shares of a fixed size and clamped means.
 
     Args:
         name: one of :func:`activation_names`.
@@ -54,7 +55,23 @@ def activation(name: str, **options: Any) -> nn.Module:
         Traceback (most recent call last):
         ValueError: no activation called 'xor_ail'; did you mean 'xnor_ail'?
     """
-    return find(name, _SPELLINGS, "activation")(**options)
+    return _MAKERS[canonical_activation(name)](**options)
+
+
+def canonical_activation(name: str) -> str:
+    """The one name, of those that :func:`activation_names` lists, that a spelling stands for.
+
+    Args:
+        name: any name that :func:`activation` takes.
+
+    Raises:
+        ValueError: there is no such name; the error gives the nearest one.
+
+    Example:
+        >>> canonical_activation("NAIL OR XNOR dup"), canonical_activation("Swish")
+        ('nail_or_xnor_d', 'silu')
+    """
+    return find(name, _SPELLINGS, "activation")
 
 
 def activation_names() -> tuple[str, ...]:
@@ -112,4 +129,4 @@ def _aliases() -> Iterator[tuple[str, str]]:
 
 
 _MAKERS = dict(_makers())
-_SPELLINGS = _MAKERS | {alias: _MAKERS[name] for alias, name in _aliases()}
+_SPELLINGS = {name: name for name in _MAKERS} | dict(_aliases())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from torchalu.nn import activation
+from torchalu.nn import activation, canonical_activation
 
 LABELS = {
     "identity": "Linear layer only",
@@ -69,23 +69,34 @@ def label(name: str) -> str:
     return LABELS.get(name, name.replace("_", " "))
 
 
-def check_activations(names: Sequence[str]) -> None:
-    """Check that there is something to compare, and that each name is an activation's.
+def check_activations(names: Sequence[str]) -> tuple[str, ...]:
+    """The activations to compare, each by the one name that settings and results know it by.
 
     Args:
-        names: of activations.
+        names: of activations, as :func:`torchalu.nn.activation` takes them.
 
     Raises:
-        ValueError: there are none, one stands there twice, or one is unknown.
+        ValueError: there are none, one stands there twice, one is unknown, or it cannot do
+            without options.
 
     Example:
+        >>> check_activations(["ReLU", "AIL_OR_XNOR_dup"])
+        ('relu', 'ail_or_xnor_d')
         >>> check_activations(["relu", "xor_ail"])
         Traceback (most recent call last):
         ValueError: no activation called 'xor_ail'; did you mean 'xnor_ail'?
     """
     if not names:
         raise ValueError("activations is empty; give some, such as relu and xnor_ail")
-    for place, name in enumerate(names):
-        activation(name)
-        if name in names[:place]:
+    known: list[str] = []
+    for name in names:
+        known.append(canonical_activation(name))
+        try:
+            activation(name)
+        except TypeError as error:
+            raise ValueError(
+                f"activations holds {name!r}, which needs options; choose others"
+            ) from error
+        if known[-1] in known[:-1]:
             raise ValueError(f"activations holds {name!r} twice; give each once")
+    return tuple(known)

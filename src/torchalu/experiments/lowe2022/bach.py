@@ -28,7 +28,7 @@ from torchalu.experiments.lowe2022.independence import (
 from torchalu.experiments.lowe2022.perceptrons import perceptrons
 from torchalu.experiments.lowe2022.study import ClassificationSetting, ClassificationStudy
 from torchalu.experiments.lowe2022.training import ClassificationOptions, ClassificationRuns
-from torchalu.experiments.setting import Label
+from torchalu.experiments.setting import Label, check_positive
 from torchalu.tasks import IsItBach, load_chorales
 
 _HIDDEN_LAYERS = 2
@@ -104,9 +104,10 @@ def bach(
     Example:
         >>> study = bach(activations=("relu", "xnor_ail"))  # doctest: +SKIP
         >>> [setting.parameters for setting in study.settings]  # doctest: +SKIP
-        [205185, 206673]
+        [205185, 206562]
     """
-    check_activations(activations)
+    activations = check_activations(activations)
+    check_positive("width", [width])
     rates = runs.learning_rate, runs.weight_decay
     settings = [
         bach_setting(name, chosen("bach", name, *rates), width, excerpts(steps, rate))

@@ -18,7 +18,7 @@ from torchalu.experiments.lowe2022.hyperparameters import Hyperparameters, chose
 from torchalu.experiments.lowe2022.preactivation_resnet import preactivation_resnet
 from torchalu.experiments.lowe2022.study import ClassificationSetting, ClassificationStudy
 from torchalu.experiments.lowe2022.training import ClassificationOptions, ClassificationRuns
-from torchalu.experiments.setting import Label, choose
+from torchalu.experiments.setting import Label, check_positive, choose
 from torchalu.experiments.settings_study import check_device
 from torchalu.tasks import normalize_pictures
 from torchalu.train import JSON
@@ -91,10 +91,9 @@ def figure6(
         [880474, 443354]
     """
     choose("datasets", datasets, _PREPARE)
-    check_activations(activations)
+    activations = check_activations(activations)
     check_device(device)
-    if not widths:
-        raise ValueError("widths is empty; give some factors, such as 0.5 and 1")
+    check_positive("widths", widths)
     rates = runs.learning_rate, runs.weight_decay
     settings = [
         cifar_setting(dataset, name, chosen("resnet", name, *rates), width, depth, device)

@@ -22,7 +22,7 @@ from torchalu.experiments.lowe2022.study import (
     measured,
 )
 from torchalu.experiments.lowe2022.training import ClassificationOptions, ClassificationRuns
-from torchalu.experiments.setting import Label, choose
+from torchalu.experiments.setting import Label, check_positive, choose
 from torchalu.tasks import load_covertype, split_covertype
 from torchalu.train import Chunk, Part, Report
 
@@ -114,7 +114,8 @@ def covertype(
         >>> [chunk.name for chunk in study.chunks()][4:6]
         ['random-relu-32-seed4', 'random-gradient_boosting-seed0']
     """
-    check_activations(activations)
+    activations = check_activations(activations)
+    check_positive("widths", widths)
     choose("splits", splits, get_args(Split))
     rates = runs.learning_rate, runs.weight_decay
     settings = [

@@ -22,7 +22,7 @@ from torchalu.experiments.lowe2022.networks import (
 from torchalu.experiments.lowe2022.sizing import Family
 from torchalu.experiments.lowe2022.study import ClassificationSetting, ClassificationStudy
 from torchalu.experiments.lowe2022.training import ClassificationOptions, ClassificationRuns
-from torchalu.experiments.setting import Label, choose
+from torchalu.experiments.setting import Label, check_positive, choose
 
 MLP_WIDTHS = (8, 16, 32, 64, 128, 256, 512, 1024)
 CNN_WIDTHS = (2, 4, 8, 16, 32)
@@ -61,7 +61,9 @@ def figure5(
         [13002, 12794]
     """
     choose("networks", networks, NETWORKS)
-    check_activations(activations)
+    activations = check_activations(activations)
+    for name in networks:
+        check_positive(f"{name}_widths", {"mlp": mlp_widths, "cnn": cnn_widths}[name])
     rates = runs.learning_rate, runs.weight_decay
     settings = [
         network_setting(network, name, width, chosen(network, name, *rates))

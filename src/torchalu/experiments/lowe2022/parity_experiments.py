@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Any, get_args
 
 import polars as pl
 import torch
@@ -19,6 +19,7 @@ from torchalu.experiments.lowe2022.parity import FOUR_LOGITS, BitLaw, bits, even
 from torchalu.experiments.lowe2022.sizing import nearest_widths
 from torchalu.experiments.lowe2022.study import ClassificationSetting, ClassificationStudy
 from torchalu.experiments.lowe2022.training import ClassificationOptions, ClassificationRuns
+from torchalu.experiments.setting import check_positive, choose
 from torchalu.export import certify_logic, to_logic
 from torchalu.nn import activation, features_multiple
 
@@ -108,7 +109,7 @@ def figure4(
         >>> [setting.parameters for setting in figure4().settings]
         [33, 28]
     """
-    check_activations(activations)
+    activations = check_activations(activations)
     settings = [
         ClassificationSetting(
             {"activation": name},
@@ -150,7 +151,9 @@ def parity(
         >>> [setting.parameters for setting in study.settings]
         [98, 100]
     """
-    check_activations(activations)
+    activations = check_activations(activations)
+    check_positive("sizes", sizes)
+    choose("laws", laws, get_args(BitLaw))
     settings = [
         ClassificationSetting(
             {"activation": name, "law": law, "inputs": inputs},

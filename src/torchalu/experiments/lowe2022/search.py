@@ -99,7 +99,7 @@ def search(
         3
     """
     choose("networks", networks, NETWORKS)
-    check_activations(activations)
+    activations = check_activations(activations)
     if draws < 1:
         raise ValueError(f"draws is {draws}; give a positive integer")
     if first_draw < 0:

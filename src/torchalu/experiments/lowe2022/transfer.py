@@ -16,7 +16,7 @@ from torchalu.experiments.lowe2022.perceptrons import perceptrons
 from torchalu.experiments.lowe2022.published import TABLE1 as PUBLISHED
 from torchalu.experiments.lowe2022.study import ClassificationSetting, ClassificationStudy
 from torchalu.experiments.lowe2022.training import ClassificationOptions, ClassificationRuns
-from torchalu.experiments.setting import Label, choose
+from torchalu.experiments.setting import Label, check_positive, choose
 from torchalu.nn.features import ELEMENTWISE
 from torchalu.train import Chunk, Part, Report
 
@@ -104,7 +104,8 @@ def table1(
     """
     choose("datasets", datasets, DATASETS)
     choose("encoder", (encoder,), ENCODERS)
-    check_activations(activations)
+    activations = check_activations(activations)
+    check_positive("width", [width])
     rates = runs.learning_rate, runs.weight_decay
     settings = [
         transfer_setting(dataset, encoder, name, chosen("transfer", name, *rates), width)
