@@ -165,13 +165,18 @@ def test_two_sided_range_takes_each_side_half_of_the_time():
     ("change", "error", "words"),
     [
         ({"steps": 0}, ValueError, "steps is 0"),
+        ({"steps": 2.5}, ValueError, "steps is 2.5"),
         ({"seed": -1}, ValueError, "seed is -1"),
+        ({"betas": (2, 2)}, ValueError, "betas is (2, 2)"),
+        ({"adam_eps": -1.0}, ValueError, "adam_eps is -1.0"),
+        ({"replicas": 2.5}, ValueError, "replicas is 2.5"),
         ({"dtype": torch.float16}, TypeError, "torch.float16"),
         ({"replicas": 0}, ValueError, "replicas is 0"),
         ({"learning_rate": [1e-3] * 5}, ValueError, "learning_rate has the shape"),
         ({"learning_rate": -1.0}, ValueError, "not negative"),
         ({"penalty_start": 10, "penalty_end": 5}, ValueError, "penalty_end is not greater"),
         ({"stack": [NAU(3, 1)]}, ValueError, "stack[0] takes 3"),
+        ({"stack": [NAU(12, 2)]}, ValueError, "out_features = 2"),
         ({"stack": [NAU(12, 2), NMU(3, 1)]}, ValueError, "gives 2"),
         ({"stack": [nn.Tanh()]}, TypeError, "stack[0] is a Tanh"),
         ({"stack": []}, ValueError, "stack is empty"),
@@ -185,6 +190,11 @@ def test_bad_arguments(change, error, words):
     with pytest.raises(error) as caught:
         train(**call)
     assert words in str(caught.value)
+
+
+def test_replicas_may_be_counted_by_numpy():
+    assert len(train(stack(), TASK, **OPTIONS | {"replicas": np.int64(2), "steps": 1})) == 2
+    assert len(train(stack(), TASK, **OPTIONS | {"replicas": np.array([3, 5]), "steps": 1})) == 2
 
 
 def test_resume_of_another_run_is_refused():

@@ -1,10 +1,16 @@
 """Penalty, ramp and constraints against their closed forms."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import torch
+from torch.nn import Identity as Id
+from torch.nn.utils import parametrize, prune
+from torch.nn.utils.parametrizations import weight_norm
 
 from torchalu import nn
+from torchalu.export import snap
 
 VALUES = [[-1.5, -1.0, -0.8], [-0.5, -0.1, 0.0], [0.3, 0.5, 0.75], [1.0, 1.2, 2.0]]
 
@@ -189,3 +195,23 @@ def test_two_layers_learn_a_product_of_sums():
         unit.snap_()
     far = torch.tensor([[-200.0, 3.0, 500.0], [1e4, -2.0, -7.0]])
     assert model(far).equal(target(far))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        weight_norm,
+        partial(parametrize.register_parametrization, tensor_name="weight", parametrization=Id()),
+        partial(prune.random_unstructured, name="weight", amount=1),
+    ],
+    ids=["weight_norm", "parametrization", "prune"],
+)
+def test_weights_that_are_made_of_others_are_not_set(change):
+    model = torch.nn.Sequential(torch.nn.Linear(2, 2), nn.NMU(2, 1))
+    change(model[1])
+    optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
+    message = "1 is an? NMU with a weight that is made of others"
+    with pytest.raises(ValueError, match=message):
+        nn.constrain_after(optimizer, model)
+    with pytest.raises(ValueError, match=message):
+        snap(model)

@@ -84,6 +84,11 @@ class Run:
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise ValueError(f"{name} is {value}; give a positive integer")
+        if network.layers[-1][2] != 1:
+            raise ValueError(
+                f"the last layer of stack has out_features = {network.layers[-1][2]}; "
+                "a task has one target: give 1"
+            )
         if isinstance(self.task, Table):
             _check_table(network, self.task, self.validation)
         elif not isinstance(self.task, SimpleFunction):
@@ -166,11 +171,6 @@ def _per_replica(name: str, value: float | Sequence[float], replicas: int) -> np
 
 
 def _check_table(network: Stack, task: Table, validation: Table | None) -> None:
-    if network.layers[-1][2] != 1:
-        raise ValueError(
-            f"the last layer of stack has out_features = {network.layers[-1][2]}; "
-            "a table has one target: give 1"
-        )
     for name, table in (("task", task), ("validation", validation)):
         if table is not None and table.X.shape[1] != network.in_features:
             raise ValueError(

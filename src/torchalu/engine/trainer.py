@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -180,7 +181,7 @@ def train_together(
         [[[1.0, 1.0]], [[1.0, 1.0]]]
     """
     counts = {"steps": steps, "batch_size": batch_size, "evaluate_every": evaluate_every}
-    _check(dtype, seed, counts)
+    _check(dtype, seed, counts, betas, adam_eps)
     team = Team(runs, _replica_ids(replicas), seed, dtype, batch_size, resume)
     total = sum(int(np.sum(steps - state.step)) for state in team.states)
     with watch(progress, total) as bar:
@@ -209,16 +210,30 @@ def train_together(
 
 
 def _replica_ids(replicas: int | Sequence[int]) -> np.ndarray:
-    ids = range(replicas) if isinstance(replicas, int) else replicas
+    ids = replicas if isinstance(replicas, Sequence | np.ndarray) else [replicas]
+    if not all(isinstance(each, Integral) and not isinstance(each, bool) for each in ids):
+        raise ValueError(f"replicas is {replicas!r}; give a positive integer, or integers from 0")
+    if ids is not replicas:
+        ids = range(int(ids[0]))
     if len(ids) == 0 or min(ids) < 0:
         raise ValueError(f"replicas is {replicas!r}; give a positive number, or numbers from 0")
     return np.asarray(ids, np.uint64)
 
 
-def _check(dtype: torch.dtype, seed: int, counts: dict[str, int]) -> None:
+def _check(
+    dtype: torch.dtype,
+    seed: int,
+    counts: dict[str, int],
+    betas: tuple[float, float],
+    adam_eps: float,
+) -> None:
     for name, value in counts.items():
-        if value < 1:
-            raise ValueError(f"{name} is {value}; give a positive integer")
+        if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
+            raise ValueError(f"{name} is {value!r}; give a positive integer")
+    if len(betas) != 2 or not all(0 <= beta < 1 for beta in betas):
+        raise ValueError(f"betas is {betas!r}; give two numbers from 0 to below 1")
+    if not 0 <= adam_eps < np.inf:
+        raise ValueError(f"adam_eps is {adam_eps}; give a finite number, 0 or more")
     if dtype not in (torch.float32, torch.float64):
         raise TypeError(f"dtype is {dtype}; give torch.float32 or torch.float64")
     if not 0 <= seed < 2**63:

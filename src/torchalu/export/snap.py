@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from torchalu.nn import INALU, NALU, Unit
+from torchalu.nn.training import check_own_weights
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,8 @@ def snap(module: nn.Module) -> SnapReport:
 
     Raises:
         TypeError: `module` is not a module.
-        ValueError: a weight is NaN or infinite; nothing has been changed then.
+        ValueError: a weight is NaN or infinite, or made of others by a parametrization or by
+            pruning; nothing has been changed then.
 
     Source:
         Madsen & Johansen 2020, section 2.3, on weights that are -1, 0 and 1; the report is ours.
@@ -104,6 +106,7 @@ def snap(module: nn.Module) -> SnapReport:
     """
     if not isinstance(module, nn.Module):
         raise TypeError(f"module is {type(module).__name__}; allowed: a torch.nn.Module")
+    check_own_weights(module)
     units = [(name, unit) for name, unit in module.named_modules() if isinstance(unit, Unit)]
     before = {name: weights(unit) for name, unit in units}
     for prefix, tensors in before.items():

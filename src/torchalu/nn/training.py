@@ -5,9 +5,12 @@ from typing import Any
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
+from torch.nn.utils import parametrize
 from torch.utils.hooks import RemovableHandle
 
 from torchalu.nn.unit import Unit
+
+_MADE_OF_OTHERS = ("_orig", "_g", "_v")  # what torch.nn.utils calls the parts of a weight
 
 
 def penalty(model: nn.Module) -> Float[Tensor, ""]:
@@ -72,6 +75,7 @@ def constrain_after(optimizer: torch.optim.Optimizer, model: nn.Module) -> Remov
 
     Raises:
         TypeError: `optimizer` is no `torch.optim.Optimizer`, or `model` no module.
+        ValueError: a unit's weight is made of others by a parametrization or by pruning.
 
     Source:
         Madsen & Johansen 2020, equations 5 and 10: clamped in each iteration.
@@ -91,12 +95,44 @@ def constrain_after(optimizer: torch.optim.Optimizer, model: nn.Module) -> Remov
         raise TypeError(f"optimizer is a {type(optimizer).__name__}; give a torch.optim.Optimizer")
     if not isinstance(model, nn.Module):
         raise TypeError(f"model is a {type(model).__name__}; give the torch.nn.Module it trains")
+    check_own_weights(model)
 
     def constrain(*_: Any) -> None:
         for unit in _units(model):
             unit.constrain_()
 
     return optimizer.register_step_post_hook(constrain)
+
+
+def check_own_weights(model: nn.Module) -> None:
+    """Check that the units of a model own their weights, so that they can be set in place.
+
+    Args:
+        model: any module.
+
+    Raises:
+        ValueError: a unit's weight is made of others by `torch.nn.utils`: a parametrization,
+            weight normalization or pruning.
+
+    Example:
+        >>> from torch.nn.utils.parametrizations import weight_norm
+        >>> from torchalu.nn import NMU
+        >>> check_own_weights(nn.Sequential(weight_norm(NMU(2, 1))))
+        Traceback (most recent call last):
+        ...
+        ValueError: 0 is an NMU with a weight that is made of others, and setting it changes nothing; allowed: ...
+    """
+    for name, unit in model.named_modules():
+        if not isinstance(unit, Unit):
+            continue
+        made = any(key.endswith(_MADE_OF_OTHERS) for key, _ in unit.named_parameters(recurse=False))
+        if made or parametrize.is_parametrized(unit):
+            kind = type(unit).mro()[1 if parametrize.is_parametrized(unit) else 0].__name__
+            raise ValueError(
+                f"{name or 'the module'} is an {kind} with a weight that is made of others, and "
+                "setting it changes nothing; allowed: units as they are; call "
+                "torch.nn.utils.parametrize.remove_parametrizations or prune.remove first"
+            )
 
 
 def _units(model: nn.Module) -> list[Unit]:
