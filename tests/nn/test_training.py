@@ -215,3 +215,19 @@ def test_weights_that_are_made_of_others_are_not_set(change):
         nn.constrain_after(optimizer, model)
     with pytest.raises(ValueError, match=message):
         snap(model)
+
+
+@pytest.mark.parametrize("unit", [nn.NAU, nn.NMU, nn.NAC, nn.NALU, nn.RealNPU])
+def test_the_remedy_for_a_wrong_dtype_helps(unit):
+    """Autocast joins single and half precision; doubles and integers it leaves as they are."""
+    module, x = unit(3, 2), torch.ones(5, 3)
+    if unit in (nn.NAU, nn.NAC):  # products widen half precision themselves
+        with pytest.raises(
+            TypeError, match=r"torch\.bfloat16 .*or run under torch\.autocast"
+        ):
+            module(x.bfloat16())
+    with torch.autocast("cpu", torch.bfloat16):
+        assert module(x.bfloat16()).shape == (5, 2)
+        for wrong in (x.double(), x.long()):
+            with pytest.raises(TypeError, match=r"input is torch\.\w+64 .* with \.to\(\)$"):
+                module(wrong)

@@ -3,6 +3,8 @@
 import torch
 from torch import Tensor
 
+_CAST = (torch.float32, torch.float16, torch.bfloat16)  # what autocast makes one dtype of
+
 
 def check_weight(input: Tensor, weight: Tensor, name: str = "weight") -> None:
     """Refuse a weight that is no (out, in) matrix for `input`, or has another dtype.
@@ -23,10 +25,27 @@ def check_weight(input: Tensor, weight: Tensor, name: str = "weight") -> None:
             f"input has shape {tuple(input.shape)} and {name} {tuple(weight.shape)}: the last "
             f"dimension of input must be in_features = {weight.shape[1]}"
         )
-    if input.dtype != weight.dtype and not under_autocast(input):
+    check_alike(input, weight, name)
+
+
+def check_alike(input: Tensor, other: Tensor, name: str) -> None:
+    """Refuse two dtypes in one function, but for those that autocast makes one of.
+
+    Args:
+        input: what the function is given.
+        other: another of its arguments.
+        name: what the function calls it.
+
+    Raises:
+        TypeError: they differ, outside autocast or in a dtype that it leaves as it is.
+    """
+    if input.dtype == other.dtype:
+        return
+    cast = input.dtype in _CAST and other.dtype in _CAST
+    if not (cast and under_autocast(input)):
+        remedy = ", or run under torch.autocast" if cast else ""
         raise TypeError(
-            f"input is {input.dtype} and {name} {weight.dtype}: convert one with .to(), "
-            "or run under torch.autocast"
+            f"input is {input.dtype} and {name} {other.dtype}: convert one with .to(){remedy}"
         )
 
 

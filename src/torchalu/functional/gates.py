@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from torchalu.functional._arguments import check_floating, under_autocast
+from torchalu.functional._arguments import check_alike, check_floating
 from torchalu.functional._log_space import full_precision
 
 GateMode = Literal["soft", "hard", "gumbel_soft", "gumbel_hard"]
@@ -228,8 +228,4 @@ def _check(input: Tensor, probabilities: Tensor, connections: Tensor) -> None:
             f"input has shape {tuple(input.shape)} and connections {tuple(connections.shape)}; "
             "give (*, in) and (2, out)"
         )
-    if input.dtype != probabilities.dtype and not under_autocast(input):
-        raise TypeError(
-            f"input is {input.dtype} and probabilities {probabilities.dtype}: convert one with "
-            ".to(), or run under torch.autocast"
-        )
+    check_alike(input, probabilities, "probabilities")
