@@ -84,7 +84,7 @@ class Overview(SphinxDirective):
         for name in names:
             self.env.note_dependency(RESULTS / paper(name) / f"{made_by(name)}.json")
         return self.parse_text_to_nodes(
-            overview_markdown({name: read_runs(name) for name in names})
+            overview_markdown({name: read_note(name) for name in names})
         )
 
 
@@ -103,10 +103,15 @@ def best_stem(name: str) -> str:
     return f"{name.rpartition('.')[2]}_best"
 
 
+def read_note(name: str) -> dict:
+    """What made an exhibit's results: `runs`, and `outcomes` where these do not add up to it."""
+    path = RESULTS / paper(name) / f"{made_by(name)}.json"
+    return json.loads(path.read_text("utf-8")) if path.is_file() else {"runs": []}
+
+
 def read_runs(name: str) -> list[dict]:
     """The runs that an exhibit's results were merged from; none if it has not been run."""
-    path = RESULTS / paper(name) / f"{made_by(name)}.json"
-    return json.loads(path.read_text("utf-8"))["runs"] if path.is_file() else []
+    return read_note(name)["runs"]
 
 
 def rates_markdown(summary: pl.DataFrame) -> str:
@@ -151,12 +156,13 @@ def rates_markdown(summary: pl.DataFrame) -> str:
     return "\n".join([*_agreement(rows), *lines])
 
 
-def overview_markdown(runs: dict[str, list[dict]]) -> str:
+def overview_markdown(notes: dict[str, dict]) -> str:
     """What there is: a row an exhibit, its outcomes and core-hours, and the sum of these.
 
     Example:
-        >>> runs = {"table1": [{"rows": 300, "core_hours": 0.5}], "table2": []}
-        >>> print(overview_markdown(runs))
+        >>> run = {"rows": 330, "core_hours": 0.5}
+        >>> notes = {"table1": {"outcomes": 300, "runs": [run]}, "table2": {"runs": []}}
+        >>> print(overview_markdown(notes))
         Run so far: 1 of 2, in 0.5 core-hours.
         <BLANKLINE>
         | | what | outcomes | core-hours |
@@ -164,6 +170,7 @@ def overview_markdown(runs: dict[str, list[dict]]) -> str:
         | table 1 | (x₁ + x₂) · (x₁ + x₂ + x₃ + x₄) | 300 | 0.5 |
         | table 2 | ten models on ×, + and − | not run yet | |
     """
+    runs = {name: note["runs"] for name, note in notes.items()}
     spent = {name: sum(run["core_hours"] for run in each) for name, each in runs.items()}
     done = sum(bool(each) for each in runs.values())
     lines = [
@@ -173,7 +180,7 @@ def overview_markdown(runs: dict[str, list[dict]]) -> str:
         "| :-- | :-- | --: | --: |",
     ]
     for name, each in runs.items():
-        outcomes = sum(run["rows"] for run in each)
+        outcomes = notes[name].get("outcomes", sum(run["rows"] for run in each))
         cost = f"{outcomes:,} | {spent[name]:.3g} |" if each else "not run yet | |"
         lines.append(f"| {readable(name)} | {EXHIBITS[name].title} | {cost}")
     return "\n".join(lines)

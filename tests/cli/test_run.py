@@ -2,6 +2,7 @@
 
 import json
 import os
+from concurrent.futures import ThreadPoolExecutor
 
 import polars as pl
 import pytest
@@ -90,6 +91,10 @@ def test_outcomes_of_table_2_count_in_table_6(tmp_path, monkeypatch):
     assert seeds == {"Gated NAU/NMU": 2, "NALU": 3, "NMU": 3}
     rows = pl.read_csv(tmp_path / "res" / "table6_seeds.csv")
     assert set(rows["model"]) == {"Gated NAU/NMU", "NMU"}
+    more = ("--seeds", "1", "--first-seed", "3", "--models", "NMU", "--out", "more")
+    assert main(["run", "madsen2020.table2", *more, *options]) == 0
+    table = pl.read_csv(tmp_path / "res" / "table6.csv")
+    assert dict(table.select("model", "seeds").iter_rows())["NMU"] == 4
 
 
 def test_results_of_the_same_run_again_change_nothing(tiny, tmp_path):
@@ -107,10 +112,53 @@ def test_other_results_are_not_replaced_unasked(tiny, tmp_path, capsys):
     other = ("--seeds", 2, "--settle", 1000, "--interpolation-range", 0, 2, "--out", "b")
     refused(capsys, tiny(*other, *options), "other outcomes for 2 of the run's 2", "--replace")
     assert (tmp_path / "res" / "table1_seeds.csv").read_bytes() == before
-    assert tiny(*other, *options, "--replace") == 0
+    refused(capsys, tiny(*other, *options, "--replace"), "one table cannot hold both")
+    assert (tmp_path / "res" / "table1_seeds.csv").read_bytes() == before
+    all_of_them = ("--seeds", 3, *other[2:-1], "c")
+    assert tiny(*all_of_them, *options, "--replace") == 0
     after = (tmp_path / "res" / "table1_seeds.csv").read_bytes().splitlines()
     assert len(after) == 4
-    assert sum(line in before.splitlines() for line in after) == 2  # the head and seed 2
+    assert sum(line in before.splitlines() for line in after) == 1  # the head
+    assert json.loads((tmp_path / "res" / "table1.json").read_text())["outcomes"] == 3
+
+
+def test_seeds_of_other_settings_are_not_pooled(tiny, tmp_path, capsys):
+    options = ("--models", "NMU", "--results", "res", "--quiet")
+    assert tiny("--seeds", 2, "--out", "a", *options) == 0
+    other = ("--seeds", 1, "--first-seed", 2, "--interpolation-range", 0, 2, "--out", "b")
+    refused(capsys, tiny(*other, *options), "with other settings", "name another folder")
+    assert pl.read_csv(tmp_path / "res" / "table1.csv")["seeds"].to_list() == [2]
+
+
+def test_merges_at_the_same_time_lose_nothing(tiny, tmp_path):
+    folders = []
+    for seed in range(4):
+        assert tiny("--seeds", 1, "--first-seed", seed, "--models", "NMU", "--out", seed) == 0
+        study = get("madsen2020.table1")(
+            Runs(seeds=1, first_seed=seed, steps=2000), models=("NMU",)
+        )
+        folders.append(RunFolder(str(seed), study))
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda run: results.merge(run, tmp_path / "res", "some"), folders))
+    assert pl.read_csv(tmp_path / "res" / "table1.csv")["seeds"].to_list() == [4]
+    assert len(json.loads((tmp_path / "res" / "table1.json").read_text())["runs"]) == 4
+
+
+def test_columns_without_a_value_and_seconds_do_not_hinder_a_merge(tmp_path):
+    """All formulas of a run may be missing, and no two runs take equally long."""
+    there = pl.DataFrame({"seed": [0, 1], "formula": ["a", None], "seconds": [1.0, 2.0]})
+    path = tmp_path / "rows.csv"
+    path.write_text(results._flat(there).write_csv())
+    mine = pl.DataFrame({"seed": [1], "formula": [None], "seconds": [3.0]})
+    read = results._read(path, mine, ["seed"])
+    assert read.equals(there)
+    results._check_same(path, read, mine, ["seed"])
+
+
+def test_list_behind_a_name_runs_nothing(tiny, tmp_path, capsys):
+    assert main(["run", "madsen2020.table1", "--list"]) == 0
+    assert "madsen2020.table2" in capsys.readouterr().out
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_tables_are_not_made_without_the_outcomes_of_other_runs(tiny, tmp_path, capsys):

@@ -32,7 +32,7 @@ def test_each_table_and_figure_with_results_has_a_name():
         *(f"lowe2022.{name}" for name in logic),
         *(f"trask2018.{name}" for name in first),
     }
-    assert experiments.__all__ == ["Runs", "get", "included", "names"]
+    assert experiments.__all__ == ["Runs", "get", "included", "including", "names"]
 
 
 @pytest.mark.parametrize(

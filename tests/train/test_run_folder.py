@@ -86,6 +86,13 @@ def test_two_holders(done):
     RunFolder(done, Subtraction(3)).close()
 
 
+def test_a_folder_without_results_takes_another_configuration(tmp_path):
+    RunFolder(tmp_path / "run", Subtraction(3)).close()
+    with RunFolder(tmp_path / "run", Subtraction(4, steps=9)) as folder:
+        assert folder.study.configuration["seeds"] == 4
+    RunFolder(tmp_path / "run", Subtraction(4, steps=9)).close()
+
+
 def test_a_killed_process_holds_nothing(tmp_path):
     program = (
         "import sys; from studies import Digests; from torchalu.train import RunFolder;"

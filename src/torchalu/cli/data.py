@@ -62,7 +62,8 @@ class Data:
     are listed if none is named."""
 
     out: Annotated[Path | None, tyro.conf.arg(metavar="FOLDER")] = None
-    """Where to put it; by default the cache, where it is found without being named."""
+    """Where to put it; by default $TORCHALU_DATA if that is set, else the cache: where it is found
+    without being named."""
 
     list: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
     """List all data sets, where they are, how large, and from which package; get nothing."""
@@ -90,7 +91,7 @@ class Data:
             files.check_all(self.out)
             say(f"{files.title} is in {files.folder(self.out)} already")
             return 0
-        folder = cache_folder(self.name) if self.out is None else self.out
+        folder = self.out or data_folder(None) or cache_folder(self.name)
         if folder.is_dir() and _complete(files, folder):
             say(f"{files.title} is in {files.folder(folder)} already")
             return 0

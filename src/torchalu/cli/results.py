@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from torchalu.experiments import included
-from torchalu.train import RunFolder, write_atomic
+from torchalu.experiments import get, included, including
+from torchalu.train import RunFolder, Study, write_atomic
 
 
 def write_tables(tables: dict[str, pl.DataFrame], folder: Path) -> list[Path]:
@@ -43,7 +47,9 @@ def merge(run: RunFolder, folder: Path, command: str, *, replace: bool = False) 
     """Adds a run's outcomes to those that are committed, and makes the tables anew from all.
 
     The order of the rows is that of the keys, so that a change shows the rows that changed and no
-    others. Committed outcomes of an experiment that is included in this one count in the tables.
+    others. Committed outcomes of an experiment that is included in this one count in the tables;
+    and the tables of an experiment that includes this one are made anew as well. Merges into one
+    folder wait for each other.
 
     Args:
         run: the folder of a run that is done.
@@ -55,12 +61,31 @@ def merge(run: RunFolder, folder: Path, command: str, *, replace: bool = False) 
         The files that were written: of outcomes, of tables, and of what made them.
 
     Raises:
-        ValueError: if a file that is there cannot be read, if rows would be replaced, or if the
-            outcomes of other runs, from which the tables are made, are not there.
+        ValueError: if a file that is there cannot be read, if rows would be replaced or would stand
+            beside rows of the same setting that was trained otherwise, or if the outcomes of other
+            runs, from which the tables are made, are not there.
         OSError: if one cannot be written.
     """
-    short = run.study.name.rpartition(".")[2]
-    seeds, made = folder / f"{short}_seeds.csv", folder / f"{short}.json"
+    folder.mkdir(parents=True, exist_ok=True)
+    with _alone(folder):
+        return _merge(run, folder, command, replace=replace)
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Wait until no other process, and no other part of this one, merges into a folder."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _merge(run: RunFolder, folder: Path, command: str, *, replace: bool) -> list[Path]:
+    """The same, with the folder locked."""
+    seeds = _seeds_path(folder, run.study.name)
+    made = folder / f"{run.study.name.rpartition('.')[2]}.json"
     keys = list(run.study.keys)
     mine = run.outcomes()
     rows = mine
@@ -70,6 +95,7 @@ def merge(run: RunFolder, folder: Path, command: str, *, replace: bool = False) 
         if not replace:
             _check_same(seeds, there, mine, keys)
         kept = there.join(mine, on=keys, how="anti", nulls_equal=True)
+        _check_settings(seeds, entries, entry, run.study, kept)
         rows = pl.concat([mine, kept], how="diagonal_relaxed")
     elif entries.keys() - {entry["configuration"]}:
         raise ValueError(
@@ -78,21 +104,37 @@ def merge(run: RunFolder, folder: Path, command: str, *, replace: bool = False) 
         )
     rows = rows.sort(keys, maintain_order=True)
     entries[entry["configuration"]] = entry
-    folder.mkdir(parents=True, exist_ok=True)
     write_atomic(seeds, _flat(rows).write_csv())
-    others = [folder / f"{name.rpartition('.')[2]}_seeds.csv" for name in included(run.study.name)]
-    for path in (path for path in others if path.exists()):
-        more = _read(path, mine, keys).join(rows, on=keys, how="anti", nulls_equal=True)
-        rows = pl.concat([rows, more], how="diagonal_relaxed")
-    tables = write_tables(run.study.summarize(rows), folder)
-    write_atomic(made, json.dumps({"runs": list(entries.values())}, indent=1) + "\n")
+    tables = _tables(run.study, rows, folder)
+    for name in including(run.study.name):
+        path = _seeds_path(folder, name)
+        if path.exists():
+            tables += _tables(get(name)(), _read(path, mine, keys), folder)
+    note = {"outcomes": rows.height, "runs": list(entries.values())}
+    write_atomic(made, json.dumps(note, indent=1) + "\n")
     return [seeds, *tables, made]
+
+
+def _tables(study: Study, rows: pl.DataFrame, folder: Path) -> list[Path]:
+    """Writes the tables of a study, with the outcomes of what it includes."""
+    keys = list(study.keys)
+    for path in (_seeds_path(folder, name) for name in included(study.name)):
+        if path.exists():
+            more = _read(path, rows, keys).join(rows, on=keys, how="anti", nulls_equal=True)
+            rows = pl.concat([rows, more], how="diagonal_relaxed")
+    return write_tables(study.summarize(rows), folder)
+
+
+def _seeds_path(folder: Path, name: str) -> Path:
+    """Where the outcomes of an experiment are."""
+    return folder / f"{name.rpartition('.')[2]}_seeds.csv"
 
 
 def _read(path: Path, like: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
     """The outcomes that are committed, with the types of others of the same study."""
     lists = {name: kind for name, kind in like.schema.items() if isinstance(kind, pl.List)}
-    plain = {**like.schema, **dict.fromkeys(lists, pl.String())}
+    typed = {name: kind for name, kind in like.schema.items() if kind != pl.Null}
+    plain = {**typed, **dict.fromkeys(lists, pl.String())}
     try:
         rows = pl.read_csv(path, schema_overrides=plain, infer_schema_length=None)
         rows = rows.with_columns(
@@ -121,9 +163,10 @@ def _flat(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def _check_same(path: Path, there: pl.DataFrame, mine: pl.DataFrame, keys: list[str]) -> None:
-    """No row that is there may stand in for another with the same keys."""
+    """No row that is there may stand in for another with the same keys; seconds may differ."""
     pairs = there.join(mine, on=keys, how="inner", nulls_equal=True, suffix=" of the run")
-    both = [name for name in mine.columns if name in there.columns and name not in keys]
+    results = [name for name in mine.columns if name not in keys and not name.endswith("seconds")]
+    both = [name for name in results if name in there.columns]
     unlike = [pl.col(name).ne_missing(pl.col(f"{name} of the run")) for name in both]
     count = pairs.filter(pl.any_horizontal(unlike)).height if both else 0
     if count:
@@ -132,6 +175,49 @@ def _check_same(path: Path, there: pl.DataFrame, mine: pl.DataFrame, keys: list[
             "run with other settings; give --replace to put the new ones in their place, or name "
             "another folder"
         )
+
+
+def _check_settings(
+    path: Path,
+    entries: dict[str, dict[str, Any]],
+    entry: dict[str, Any],
+    study: Study,
+    kept: pl.DataFrame,
+) -> None:
+    """No rows may stand beside others of the same labels that were trained otherwise.
+
+    Where none of the others is kept, their run is forgotten as one that made them.
+    """
+    for other in entries.values():
+        settings = other.get("settings", {})
+        for labels, digest in entry["settings"].items():
+            if settings.get(labels, digest) == digest:
+                continue
+            names = [key for key in study.keys if key in kept.columns]
+            wanted = [pl.col(k).eq_missing(v) for k, v in json.loads(labels).items() if k in names]
+            if kept.filter(*wanted).height:
+                raise ValueError(
+                    f"{str(path)!r} has outcomes of {labels} by `{other['command']}`, which "
+                    "trained them with other settings, and one table cannot hold both; name "
+                    "another folder, or run the same seeds and give --replace"
+                )
+            del settings[labels]
+
+
+def _digests(study: Study) -> dict[str, str]:
+    """For each setting, by its labels, a digest of what settles its results."""
+    settings: Any = study.configuration.get("settings", [])
+    return {
+        json.dumps(setting["labels"]): _digest(setting, 8)
+        for setting in settings
+        if "labels" in setting
+    }
+
+
+def _digest(value: Any, digits: int) -> str:
+    """The first digits of a hash of a JSON value."""
+    content = json.dumps(value, sort_keys=True)
+    return hashlib.sha256(content.encode()).hexdigest()[:digits]
 
 
 def _entries(path: Path) -> dict[str, dict[str, Any]]:
@@ -148,14 +234,14 @@ def _entries(path: Path) -> dict[str, dict[str, Any]]:
 
 def _entry(run: RunFolder, command: str) -> dict[str, Any]:
     """What made a run's outcomes."""
-    content = json.dumps([run.study.name, run.study.configuration], sort_keys=True)
     versions: Any = run.environments[-1]["versions"]
     return {
-        "configuration": hashlib.sha256(content.encode()).hexdigest()[:16],
+        "configuration": _digest([run.study.name, run.study.configuration], 16),
         "command": command,
         "torchalu": versions["torchalu"],
         "date": str(run.environments[0]["time"])[:10],
         "rows": run.runs,
         "core_hours": round(run.core_hours, 6),
         "processor": "; ".join(run.processors),
+        "settings": _digests(run.study),
     }

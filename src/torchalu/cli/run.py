@@ -127,6 +127,8 @@ def run_experiment(arguments: Sequence[str]) -> int:
 
     name = arguments[0]
     study, options = _read(name, get(name), arguments[1:])
+    if options.list:
+        return options.run()
     return options.carry_out(name, study, shlex.join(["torchalu", "run", *arguments]))
 
 

@@ -1,6 +1,6 @@
 """The experiments of the papers: a function for each table or figure, which gives a study."""
 
-from torchalu.experiments.registry import get, included, names
+from torchalu.experiments.registry import get, included, including, names
 from torchalu.experiments.runs import Runs
 
-__all__ = ["Runs", "get", "included", "names"]
+__all__ = ["Runs", "get", "included", "including", "names"]

@@ -37,7 +37,7 @@ class NativeStudy:
         observe: more columns of the outcomes, from a setting, a seed and the best model.
 
     Raises:
-        ValueError: no settings, or one without steps.
+        ValueError: no settings, one without steps, or two with the same labels.
 
     Example:
         >>> from torchalu.experiments import Runs, get
@@ -75,6 +75,10 @@ class NativeStudy:
         for setting in self.settings:
             if setting.steps < 1:
                 raise ValueError(f"steps is {setting.steps}; give a positive integer")
+        names = [_key(setting) for setting in self.settings]
+        twice = [name for name in names if names.count(name) > 1]
+        if twice:
+            raise ValueError(f"settings holds {twice[0]} twice; give each once")
 
     def chunks(self) -> list[Chunk]:
         """All teams of the first seed, then of the second, and so on."""

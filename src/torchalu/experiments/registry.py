@@ -97,6 +97,19 @@ def included(name: str) -> tuple[str, ...]:
     return _INCLUDED.get(name, ())
 
 
+def including(name: str) -> tuple[str, ...]:
+    """Experiments whose tables count the outcomes of one, too.
+
+    Args:
+        name: one of `names()`.
+
+    Example:
+        >>> including("madsen2020.table2")
+        ('madsen2020.table6',)
+    """
+    return tuple(other for other, parts in _INCLUDED.items() if name in parts)
+
+
 def _natural(name: str) -> tuple[str, str, int]:
     """Sorts figure10 after figure2."""
     letters = name.rstrip("0123456789")

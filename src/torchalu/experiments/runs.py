@@ -7,6 +7,8 @@ from typing import Annotated, TypeAlias
 
 import tyro
 
+from torchalu.experiments.seeds import check_first_seed
+
 
 @dataclass(frozen=True)
 class Runs:
@@ -43,8 +45,7 @@ class Runs:
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise ValueError(f"{name} is {value}; give a positive integer")
-        if self.first_seed < 0:
-            raise ValueError(f"first_seed is {self.first_seed}; give 0 or more")
+        check_first_seed(self.first_seed, self.seeds)
 
     @property
     def seed_numbers(self) -> range:

@@ -11,6 +11,29 @@ import torch
 import tyro
 from torch import Tensor, nn
 
+_MOST = 2**63
+
+
+def check_first_seed(first_seed: int, seeds: int) -> None:
+    """Check that the numbers of some seeds are those that generators take.
+
+    Args:
+        first_seed: the number of the first.
+        seeds: how many.
+
+    Raises:
+        ValueError: a number is negative, or not below 2**63.
+
+    Example:
+        >>> check_first_seed(-1, 5)
+        Traceback (most recent call last):
+        ValueError: first_seed is -1; give 0 or more, so that all seeds are below 2**63
+    """
+    if not 0 <= first_seed <= _MOST - seeds:
+        raise ValueError(
+            f"first_seed is {first_seed}; give 0 or more, so that all seeds are below 2**63"
+        )
+
 
 @dataclass(frozen=True)
 class Seeds:
@@ -34,8 +57,7 @@ class Seeds:
     def __post_init__(self) -> None:
         if self.seeds < 1:
             raise ValueError(f"seeds is {self.seeds}; give a positive integer")
-        if self.first_seed < 0:
-            raise ValueError(f"first_seed is {self.first_seed}; give 0 or more")
+        check_first_seed(self.first_seed, self.seeds)
 
     @property
     def numbers(self) -> range:

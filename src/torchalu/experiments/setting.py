@@ -183,7 +183,8 @@ def choose(name: str, chosen: Iterable[str], allowed: Iterable[str]) -> None:
         allowed: all that may be chosen.
 
     Raises:
-        ValueError: nothing is chosen, or a word is unknown; the message holds the nearest one.
+        ValueError: nothing is chosen, a word is chosen twice, or one is unknown; the message holds
+            the nearest one.
 
     Example:
         >>> choose("models", ["NUM"], ["NAU", "NMU", "NALU"])
@@ -200,6 +201,8 @@ def choose(name: str, chosen: Iterable[str], allowed: Iterable[str]) -> None:
             raise ValueError(
                 f"{name} holds {word!r}; did you mean {near!r}? Allowed are {', '.join(known)}"
             )
+        if words.count(word) > 1:
+            raise ValueError(f"{name} holds {word!r} twice; give each once")
 
 
 def check_positive(name: str, values: Iterable[float]) -> None:

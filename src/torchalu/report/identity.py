@@ -47,7 +47,7 @@ def draw_identity(summary: pl.DataFrame) -> Figure:
     for axes, model in zip(panels, models, strict=False):
         line = summary.filter(pl.col("model") == model).sort("number")
         numbers = line["number"].to_numpy()
-        middle, low, high = (line[name].to_numpy() for name in _MEASURES)
+        middle, low, high = (line[name].cast(pl.Float64).to_numpy() for name in _MEASURES)
         axes.axvspan(-_TRAINED, _TRAINED, color=INK, alpha=0.08, lw=0)
         axes.fill_between(numbers, low, high, color="#0072B2", alpha=0.25, lw=0)
         axes.plot(numbers, middle, color="#0072B2", lw=1.2)

@@ -86,6 +86,11 @@ class SimpleFunction:
         self._check_noise()
         if self.subsets is not None:
             self._check_subsets(self.subsets)
+        elif not (0 < self.subset_ratio <= 1 and 0 <= self.overlap_ratio <= 1):
+            raise ValueError(
+                f"subset_ratio is {self.subset_ratio} and overlap_ratio {self.overlap_ratio}; "
+                "choose subset_ratio in (0, 1] and overlap_ratio in [0, 1]"
+            )
         elif self.subset_size < 1 or self.offsets < 1:
             raise ValueError(
                 f"two subsets of {self.subset_size} inputs that overlap by {self.overlap_ratio} "

@@ -14,6 +14,7 @@ from torchalu.train.study import JSON, Study
 
 FORMAT, LOCK = 1, "lock"
 _CONFIGURATION, _ENVIRONMENT = "configuration.json", "environment.json"
+_WORK = ("parts", "scratch")
 _SHOWN = 3
 _LOGGER = logging.getLogger(__name__)
 
@@ -43,7 +44,7 @@ def create_folder(folder: Path) -> None:
 
 
 def check_configuration(folder: Path, study: Study) -> None:
-    """Raises if a folder's results are not those of a study; a new folder takes the study's.
+    """Raises if a folder's results are not those of a study; one without any takes the study's.
 
     Args:
         folder: the run folder, locked.
@@ -53,8 +54,9 @@ def check_configuration(folder: Path, study: Study) -> None:
         ValueError: if it holds something else; the message names the first keys that differ.
     """
     path = folder / _CONFIGURATION
+    begun = any(any((folder / name).iterdir()) for name in _WORK if (folder / name).is_dir())
     mine = json.loads(json.dumps({"study": study.name, "configuration": study.configuration}))
-    if not path.exists():
+    if not path.exists() or not begun:
         write_atomic(path, json.dumps({"format": FORMAT, **mine}, indent=1) + "\n")
         return
     differences = list(_differences(_stored(path), mine))
@@ -137,8 +139,16 @@ def _differences(there: Any, here: Any, key: str = "") -> Iterator[str]:
                 yield f"{below} is {value} {where} only"
             else:
                 yield from _differences(there[name], here[name], below)
+    elif _are_objects(there) and _are_objects(here) and len(there) == len(here):
+        for place, pair in enumerate(zip(there, here, strict=True)):
+            yield from _differences(*pair, f"{key}.{place}")
     elif json.dumps(there, sort_keys=True) != json.dumps(here, sort_keys=True):
         yield f"{key.removeprefix('configuration.')} is {_short(there)} there, {_short(here)} here"
+
+
+def _are_objects(value: Any) -> bool:
+    """Whether it is a list of JSON objects."""
+    return isinstance(value, list) and all(isinstance(entry, Mapping) for entry in value)
 
 
 def _short(value: Any) -> str:

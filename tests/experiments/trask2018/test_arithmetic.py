@@ -46,6 +46,16 @@ def only(study):
     return chunk
 
 
+def test_a_native_run_that_diverges_is_recorded_as_such(tmp_path):
+    """The trainer keeps the last finite parameters, so that these do not show it."""
+    runs = ArithmeticRuns(seeds=1, first_seed=17, steps=200, learning_rates=(0.01,))
+    study = table6(runs, models=("NALU", "NAU"), operations=("add",))
+    parts = [study.run(chunk, tmp_path, lambda _: None) for chunk in study.chunks()]
+    outcomes = pl.concat([part.outcomes for part in parts])
+    assert outcomes.select("model", "status").rows() == [("NALU", "nan"), ("NAU", "finished")]
+    assert outcomes["steps"][0] < outcomes["steps"][1] == 200
+
+
 @pytest.mark.parametrize("name", FORMS)
 def test_targets_are_those_of_the_tasks(name):
     form = FORMS[name]

@@ -49,6 +49,8 @@ class LossSurface:
     def __post_init__(self) -> None:
         if not self.eps or min(self.eps) <= 0:
             raise ValueError(f"eps is {self.eps}; give positive numbers")
+        if len(set(self.eps)) < len(self.eps):
+            raise ValueError(f"eps is {self.eps}; give each once")
         if self.points < 2:
             raise ValueError(f"points is {self.points}; give 2 or more")
         self.configuration = {"eps": list(self.eps), "points": self.points}

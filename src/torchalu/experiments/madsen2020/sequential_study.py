@@ -22,6 +22,7 @@ from torchalu.experiments.madsen2020.sequential_training import (
     SequentialTraining,
     train_network,
 )
+from torchalu.experiments.seeds import check_first_seed
 from torchalu.experiments.setting import choose
 from torchalu.tasks import SequenceOperation
 from torchalu.train import JSON, Chunk, Part, Report, TrainingResult, seeded
@@ -85,8 +86,7 @@ class SequentialStudy:
             raise ValueError(
                 f"reference_seeds is {self.reference_seeds}; a confidence limit needs 2 at least"
             )
-        if self.first_seed < 0:
-            raise ValueError(f"first_seed is {self.first_seed}; give 0 or more")
+        check_first_seed(self.first_seed, self.seeds)
         self.name = f"madsen2020.{self.figure}"
         described = {
             "operation": self.operation,

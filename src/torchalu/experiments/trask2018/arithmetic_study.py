@@ -103,7 +103,7 @@ class ArithmeticStudy:
         network = arithmetic_model(self.form.name, model)
         with one_thread():
             replicas, records = learn(network, data, seeds, rate, self.runs, scratch, report)
-            outcomes = self._outcomes(replicas, data, seeds)
+            outcomes = self._outcomes(replicas, records, data, seeds)
         labels = [pl.lit(model).alias("model"), pl.lit(rate).alias("learning_rate")]
         records = records.with_columns(
             pl.col("seed_index").replace_strict(dict(enumerate(seeds))).alias("seed"),
@@ -137,9 +137,16 @@ class ArithmeticStudy:
         return frame.with_columns(labels).select(*self.keys, pl.all().exclude(*self.keys))
 
     def _outcomes(
-        self, replicas: Replicas, data: ArithmeticData, seeds: Sequence[int]
+        self,
+        replicas: Replicas,
+        records: pl.DataFrame,
+        data: ArithmeticData,
+        seeds: Sequence[int],
     ) -> pl.DataFrame:
-        """A row a seed and operation: errors of the best parameters, and of a random start."""
+        """A row a seed and operation: errors of the best parameters, and of a random start.
+
+        Those that diverged have the status "nan"; the native trainer ends them there.
+        """
         baseline = arithmetic_model(self.form.name, self.form.baseline)
         untrained = measure(start(baseline, self.form, seeds, len(self.operations)), data)
         columns = {
@@ -148,7 +155,11 @@ class ArithmeticStudy:
             **{f"{test}_random": errors for test, errors in untrained.items()},
             "best_step": replicas.best_step,
         }
-        finite = is_finite(replicas).flatten().tolist()
+        ended = records.sort("step").group_by("seed_index", "task_index").last()
+        ended = ended.sort("seed_index", "task_index")
+        fine = (
+            pl.Series(is_finite(replicas).flatten().tolist()) & ended["training_loss"].is_finite()
+        )
         frame = pl.DataFrame(
             {
                 "seed": [seed for seed in seeds for _ in self.operations],
@@ -159,8 +170,8 @@ class ArithmeticStudy:
         measured = pl.selectors.float()
         return frame.with_columns(
             pl.when(measured.is_finite()).then(measured),
-            pl.lit(self.runs.steps, dtype=pl.Int64).alias("steps"),
-            pl.Series("status", ["finished" if fine else "nan" for fine in finite]),
+            ended["step"].alias("steps"),
+            pl.Series("status", ["finished" if each else "nan" for each in fine]),
         )
 
 

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from torchalu.engine import Result, Run, TrainingInterrupted, train_together
 from torchalu.engine.stack import KINDS
+from torchalu.experiments.seeds import check_first_seed
 from torchalu.experiments.trask2018.arithmetic_data import ArithmeticData, Form
 from torchalu.experiments.trask2018.arithmetic_models import ArithmeticModel
 from torchalu.experiments.trask2018.replicas import (
@@ -65,8 +66,7 @@ class ArithmeticRuns:
         for name in ("seeds", "steps", "batch_size", "evaluate_every", "rows", "together"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} is {getattr(self, name)}; give a positive integer")
-        if self.first_seed < 0:
-            raise ValueError(f"first_seed is {self.first_seed}; give 0 or more")
+        check_first_seed(self.first_seed, self.seeds)
         rates = self.learning_rates
         if not rates or min(rates) <= 0 or len(set(rates)) < len(rates):
             raise ValueError(f"learning_rates is {rates}; give positive numbers, each once")

@@ -15,7 +15,7 @@ import tyro
 from torch import Tensor, nn
 
 from torchalu.evaluate import t_interval, wilson
-from torchalu.experiments.seeds import one_thread
+from torchalu.experiments.seeds import check_first_seed, one_thread
 from torchalu.experiments.setting import choose
 from torchalu.experiments.trask2018.published_arithmetic import TABLE5
 from torchalu.experiments.trask2018.replicas import (
@@ -90,8 +90,7 @@ class IdentityRuns:
         for name in ("seeds", "steps", "learning_rate", "together"):
             if not getattr(self, name) > 0:
                 raise ValueError(f"{name} is {getattr(self, name)}; give a positive number")
-        if self.first_seed < 0:
-            raise ValueError(f"first_seed is {self.first_seed}; give 0 or more")
+        check_first_seed(self.first_seed, self.seeds)
 
     @property
     def blocks(self) -> list[range]:
