@@ -10,6 +10,7 @@ from importlib import resources
 from pathlib import Path
 
 import pandas as pd
+import polars as pl
 import pytest
 import sympy
 
@@ -52,6 +53,16 @@ class Interrupted(Known):
 class Refusing(Known):
     def fit(self, X, y):
         raise ValueError("the target has\n  no pattern; measure again")
+
+
+def raising(error):
+    """A regressor that fails so."""
+
+    class Raising(Known):
+        def fit(self, X, y):
+            raise error
+
+    return Raising
 
 
 @pytest.fixture
@@ -113,6 +124,25 @@ def test_options_reach_the_regressor(regressor):
     assert Known.calls[1]["restarts"] == 7
     assert Known.calls[1]["random_state"] == 3
     assert Known.calls[1]["holdout"] == "random"
+
+
+def test_the_tolerance_is_the_one_given_or_that_of_the_tables_precision(regressor, tmp_path):
+    values = {"a": [1.0, 2.0, 3.0], "y": [1.0, 4.0, 9.0]}
+    for dtype, expected in ((pl.Float64, 1e-9), (pl.Float32, 1e-5)):
+        path = tmp_path / f"{dtype}.parquet"
+        pl.DataFrame(values, schema=dict.fromkeys(values, dtype)).write_parquet(path)
+        arguments = ["fit", str(path), "--target", "y", "--quiet"]
+        assert main(arguments) == 0
+        assert main([*arguments, "--tolerance", "1e-3"]) == 0
+        assert [call["tolerance"] for call in Known.calls[-2:]] == [expected, 1e-3]
+
+
+def test_names_that_are_no_words_are_printed_in_backticks(regressor, table, capsys):
+    path = table("x-y,y\n1,1\n2,4\n3,9\n")
+    assert main(["fit", path, "--target", "y", "--quiet"]) == 0
+    assert capsys.readouterr().out == "`x-y`**(3/2)\n"
+    assert main(["fit", path, "--target", "y"]) == 0
+    assert capsys.readouterr().out.startswith("y = `x-y`**(3/2)\n")
 
 
 def test_features_together_or_one_by_one(regressor, table):
@@ -192,7 +222,10 @@ def test_missing_file_and_wrong_format(capsys, table):
         (["--export", "no/folder/formula.py"], ["there is no folder", "no/folder"]),
         (["--plot", "fit.pdf"], ["--plot is 'fit.pdf'", "allowed: .png"]),
         (["--restarts", "0"], ["--restarts is 0; allowed: 1 or more"]),
-        (["--seed=-1"], ["--seed is -1; allowed: 0 or more"]),
+        (["--seed=-1"], ["--seed is -1; allowed: 0 to 4294967295"]),
+        (["--seed", str(2**64)], [f"--seed is {2**64}; allowed: 0 to 4294967295"]),
+        (["--tolerance", "1"], ["--tolerance is 1.0; allowed: from 0 to below 1"]),
+        (["--tolerance=-1e-3"], ["--tolerance is -0.001"]),
     ],
 )
 def test_bad_options_are_errors_before_the_table_is_read(regressor, capsys, options, parts):
@@ -212,6 +245,27 @@ def test_what_the_regressor_refuses_is_one_line(regressor, capsys):
     regressor(Refusing)
     arguments = ["fit", KEPLER, "--target", "period", "--features", "a"]
     refused(capsys, arguments, "the target has no pattern; measure again")
+
+
+@pytest.mark.parametrize(
+    ("error", "parts"),
+    [
+        (MemoryError(), ["out of memory: an allocation failed; take a smaller table"]),
+        (MemoryError("Unable to allocate 8 TiB"), ["out of memory: Unable to allocate 8 TiB;"]),
+        (OverflowError("int too big to convert"), [f"--restarts {10**20} is too large; allowed"]),
+        (ValueError("Overflow when unpacking long long"), [f"--restarts {10**20} is too large"]),
+    ],
+)
+def test_no_memory_and_numbers_that_are_too_large(regressor, capsys, error, parts):
+    regressor(raising(error))
+    arguments = ["fit", KEPLER, "--target", "period", "--features", "a", "--restarts", str(10**20)]
+    refused(capsys, arguments, *parts)
+
+
+def test_an_overflow_that_no_argument_explains_is_not_hidden(regressor):
+    regressor(raising(OverflowError("math range error")))
+    with pytest.raises(OverflowError, match="math range error"):
+        main(["fit", KEPLER, "--target", "period", "--features", "a"])
 
 
 def test_interrupted(regressor, capsys, tmp_path):
@@ -242,7 +296,8 @@ def test_help_names_every_option(capsys):
         main(["fit", "--help"])
     assert caught.value.code == 0
     text = capsys.readouterr().out
-    for option in ("target", "features", "restarts", "seed", "holdout", "plot", "export", "quiet"):
+    names = "target features restarts seed holdout tolerance plot export quiet"
+    for option in names.split():
         assert f"--{option}" in text
 
 

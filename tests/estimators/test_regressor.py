@@ -1,5 +1,6 @@
 """The estimator from table to formula."""
 
+import datetime
 import pickle
 import subprocess
 import sys
@@ -227,6 +228,24 @@ def test_float32_tables_have_a_tolerance_of_their_own():
     assert ArithmeticRegressor(tolerance=1e-12, **FAST).fit(X, y).certificate_.tolerance == 1e-12
 
 
+@pytest.mark.parametrize(
+    ("dtypes", "tolerance"),
+    [
+        (("float64", "float64", "float64"), 1e-9),
+        (("float32", "float64", "float64"), 1e-5),
+        (("int64", "int64", "float32"), 1e-5),
+        (("float32", "float64", "float16"), 1e-2),
+    ],
+)
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_the_coarsest_column_decides_the_tolerance(frame, dtypes, tolerance):
+    a, b = np.arange(1, 31) % 5 + 1, np.arange(1, 31) % 7 + 1
+    a, b, y = (column.astype(dtype) for column, dtype in zip((a, b, a * b), dtypes, strict=True))
+    model = ArithmeticRegressor(families=["powers"], **FAST).fit(frame({"a": a, "b": b}), y)
+    assert model.certificate_.tolerance == tolerance
+    assert equal(model.formula_, "a*b")
+
+
 def test_a_wide_tolerance_does_not_end_the_search_early():
     X, y = make_table("a*b/c**2", 0.01, 0)
     model = ArithmeticRegressor(tolerance=0.5, **FAST).fit(X, y)
@@ -245,8 +264,13 @@ def test_prediction_is_the_formula():
     ("arguments", "message"),
     [
         ({"holdout": "inner"}, "holdout is 'inner'; allowed: outer, random, none"),
-        ({"restarts": -1}, "restarts is -1; allowed: 0 or more"),
-        ({"steps": 0}, "steps is 0; allowed: 1 or more"),
+        ({"restarts": -1}, "restarts is -1; allowed: a whole number, 0 or more"),
+        ({"restarts": 2.5}, "restarts is 2.5; allowed: a whole number, 0 or more"),
+        ({"steps": 0}, "steps is 0; allowed: a whole number, 1 or more, or None"),
+        ({"steps": 1.5}, "steps is 1.5; allowed: a whole number"),
+        ({"steps": "many"}, "steps is 'many'; allowed: a whole number"),
+        ({"threads": 1.5}, "threads is 1.5; allowed: a whole number, 1 or more, or None"),
+        ({"threads": 0}, "threads is 0; allowed"),
         ({"tolerance": -1.0}, "tolerance is -1.0"),
         ({"families": ["sums"]}, "families is .*allowed: some of sum, powers"),
         ({"families": "sum"}, "families is 'sum'"),
@@ -265,17 +289,99 @@ GOOD = np.array([[1.0, 2.0], [2.0, 5.0], [3.0, 1.0], [4.0, 4.0]])
     [
         (GOOD[:1], [1.0], "1 row"),
         (GOOD, [3.0] * 4, "target that varies"),
-        (np.where(GOOD == 5, np.nan, GOOD), range(4), "NaN"),
-        (np.where(GOOD == 5, np.inf, GOOD), range(4), "inf"),
+        (np.where(GOOD == 5, np.nan, GOOD), range(4), "column 'x1', row 2: nan is not a number"),
+        (np.where(GOOD == 5, np.inf, GOOD), range(4), "column 'x1', row 2: inf is infinity"),
+        (GOOD, [1, 2, np.nan, 4], "column 'y', row 3: nan is not a number"),
+        (GOOD * 1e-310, range(4), "column 'x0' is 4e-310 in magnitude at most"),
+        (GOOD, np.arange(4) * 1e-162, "column 'y' is 3e-162 in magnitude at most"),
         (np.where(GOOD == 5, 1e300, GOOD), range(4), "1e\\+300"),
         (GOOD[:, [0, 0]], range(4), "same values"),
         (np.zeros((4, 10_000)) + np.arange(4)[:, None], range(4), "10000 feature columns"),
-        ([["a", "b"]] * 4, range(4), "could not convert|strings"),
+        ([["a", "b"]] * 4, range(4), "column 'x0', row 1: 'a' is not a number"),
     ],
 )
 def test_tables_that_nothing_can_be_learned_from(X, y, message):
     with pytest.raises(ValueError, match=message):
         ArithmeticRegressor(**FAST).fit(X, np.array(y, dtype=float))
+
+
+DAYS = pd.date_range("2020-01-01", periods=4)
+
+
+@pytest.mark.parametrize(
+    ("column", "message"),
+    [
+        (DAYS, "row 1: '2020-01-01T00:00:00.* is a date or a time span; .*days since"),
+        (DAYS.tz_localize("UTC"), "row 1: '2020-01-01 00:00:00.* is a date or a time span"),
+        (DAYS - DAYS[0], "row 1: '0 .* is a date or a time span"),
+        (["u", "v", "w", "x"], "row 1: 'u' is not a number; .*leave the column out"),
+        (pd.Categorical(["1", "v", "w", "x"]), "row 2: 'v' is not a number"),
+        ([1.0, 2.0, np.nan, 4.0], "row 3: nan is not a number .*fill the value in"),
+        (pd.array([1, None, 3, 4], dtype="Int64"), "row 2: (nan|<NA>) is .*fill the value in"),
+        (pd.array([True, None, True, False], dtype="boolean"), "row 2: <NA> is a missing value"),
+        ([1.0, 2.0, 3.0, np.inf], "row 4: inf is infinity"),
+    ],
+)
+def test_bad_columns_of_a_data_frame_are_named(column, message):
+    frame = pd.DataFrame({"a": GOOD[:, 0], "when": column})
+    mixed = frame.assign(text="t")[["a", "when", "text"]]
+    for X in (frame, mixed):
+        with pytest.raises(ValueError, match=f"column 'when', {message}") as caught:
+            ArithmeticRegressor(**FAST).fit(X, np.arange(4.0))
+        assert "HistGradientBoosting" not in str(caught.value)
+
+
+def test_bad_columns_of_a_polars_frame_are_named():
+    for column, message in (
+        (pl.Series([datetime.date(2020, 1, 1)] * 4), "row 1: '2020-01-01' is a date"),
+        (pl.Series(["u", "v", "w", "x"]), "row 1: 'u' is not a number"),
+        (pl.Series([1, None, 3, 4]), "row 2: nan is not a number"),
+    ):
+        frame = pl.DataFrame({"a": GOOD[:, 0], "when": column})
+        with pytest.raises(ValueError, match=f"column 'when', {message}"):
+            ArithmeticRegressor(**FAST).fit(frame, np.arange(4.0))
+
+
+def test_dates_are_refused_in_arrays_targets_and_predictions():
+    days = DAYS.to_numpy()
+    with pytest.raises(ValueError, match=r"column 'x0', row 1: .* is a date"):
+        ArithmeticRegressor(**FAST).fit(days[:, None], np.arange(4.0))
+    with pytest.raises(ValueError, match=r"column 'x1', row 1: .* is a date"):
+        ArithmeticRegressor(**FAST).fit([[1.0, day] for day in days], np.arange(4.0))
+    for target in (days, pd.Series(DAYS), pl.Series(days)):
+        with pytest.raises(ValueError, match=r"column 'y', row 1: .* is a date"):
+            ArithmeticRegressor(**FAST).fit(GOOD, target)
+    model = ArithmeticRegressor(families=["sum"], **FAST)
+    model.fit(pd.DataFrame({"a": [1.0, 2.0, 3.0]}), [2.0, 4.0, 6.0])
+    with pytest.raises(ValueError, match=r"column 'a', row 1: .* is a date"):
+        model.predict(pd.DataFrame({"a": DAYS}))
+    with pytest.raises(ValueError, match=r"column 'a', row 1: nan is not a number \(NaN\)"):
+        model.predict(pd.DataFrame({"a": [np.nan]}))
+
+
+def test_text_that_is_a_number_and_truth_values_are_learned_from():
+    X = pd.DataFrame({"a": ["1", "2", "4", "7"], "b": [True, False, True, False]})
+    model = ArithmeticRegressor(families=["sum"], **FAST).fit(X, [3.0, 4.0, 9.0, 14.0])
+    assert equal(model.formula_, "2*a + b")
+
+
+@pytest.mark.parametrize("factor", [1e-99, 1e99])
+def test_columns_at_the_limits_of_magnitude(factor):
+    X = np.random.default_rng(0).uniform(1, 3, (40, 2))
+    model = ArithmeticRegressor(**FAST).fit(X, factor * X[:, 0] * X[:, 1])
+    assert model.certificate_.exact
+    assert model.predict([[2.0, 5.0]]) == pytest.approx(factor * 10)
+    model.fit(X * [factor, 1.0], X[:, 0] * X[:, 1])
+    assert model.certificate_.exact
+
+
+def test_constants_of_names_that_are_no_words_are_called_as_they_are_printed():
+    generator = np.random.default_rng(0)
+    X = pd.DataFrame(generator.uniform(1, 3, (60, 2)), columns=["x-y", "mass [kg]"])
+    y = 2 * X["x-y"] + 3.3 * X["mass [kg]"] + 0.001 * generator.normal(size=60)
+    model = ArithmeticRegressor(families=["sum"], **FAST).fit(X, y)
+    assert set(model.constants_) >= {"coefficient of `x-y`", "coefficient of `mass [kg]`"}
+    assert {symbol.name for symbol in model.formula_.free_symbols} == set(X.columns)
 
 
 def test_a_missing_package_names_the_extra():

@@ -63,11 +63,24 @@ def test_default_tolerance_in_float64(error, exact):
         ((torch.int8, torch.float32), 1e-5),
         ((torch.float32, torch.float64), 1e-5),
         ((torch.float64, torch.float16), 1e-2),
+        ((torch.bfloat16, torch.bfloat16), 8e-2),
+        ((torch.float32, torch.bfloat16), 8e-2),
     ],
 )
 def test_default_tolerance_is_that_of_the_coarser_dtype(dtypes, tolerance):
     table, target = (torch.ones(2, 1).to(dtype) for dtype in dtypes)
     assert certify(lambda X: X, table, target).tolerance == tolerance
+
+
+def test_an_exact_unit_is_exact_on_bfloat16():
+    table = torch.rand(50, 2, generator=torch.Generator().manual_seed(0), dtype=torch.bfloat16) + 1
+    product = table[:, 0] * table[:, 1]
+    rounding = (product.double() / table.double().prod(dim=1) - 1).abs().max().item()
+    certificate = verify(_filled(NMU(2, 1), 1.0), table, product)
+    assert 1e-5 < rounding < 2**-8
+    assert certificate.exact
+    assert certificate.max_rel_error == pytest.approx(rounding, rel=1e-2)
+    assert not verify(_filled(NMU(2, 1), 1.0), table, 1.1 * product).exact
 
 
 def test_boundary_counts_as_exact():

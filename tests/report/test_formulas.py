@@ -6,7 +6,7 @@ import runpy
 import pytest
 import sympy
 
-from torchalu.report import FORMULA_EXTENSIONS, write_formula
+from torchalu.report import FORMULA_EXTENSIONS, readable, write_formula
 
 A, B = sympy.symbols("a b")
 
@@ -37,3 +37,36 @@ def test_unknown_extension(tmp_path):
     with pytest.raises(ValueError, match=r"f.txt'; allowed: a name that ends in .py, .tex"):
         write_formula(A, ["a"], tmp_path / "f.txt")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_names_that_are_no_words_stand_in_backticks():
+    mass, difference, ratio = map(sympy.Symbol, ("mass [kg]", "x-y", "c/d"))
+    assert readable(mass * difference / ratio) == "`mass [kg]`*`x-y`/`c/d`"
+    assert readable((sympy.Symbol("a+b") + difference) / A) == "(`a+b` + `x-y`)/a"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("x_0", "x_0"),
+        ("größe", "größe"),
+        ("E", "E"),
+        ("exp", "exp"),
+        ("lambda", "lambda"),
+        ("2", "`2`"),
+        ("", "``"),
+        ("a.b", "`a.b`"),
+        ("m(t)", "`m(t)`"),
+        ("a`b", "`a``b`"),
+        ("1.23456789 V", "`1.23456789 V`"),
+    ],
+)
+def test_which_names_are_words(name, text):
+    assert readable(3 * sympy.Symbol(name)) == f"3*{text}"
+
+
+def test_digits_of_constants():
+    formula = 2.3456789012 * A
+    assert readable(formula) == "2.34568*a"
+    assert readable(formula, digits=3) == "2.35*a"
+    assert readable(formula, digits=None) == str(formula)

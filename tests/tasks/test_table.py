@@ -76,9 +76,10 @@ def with_cell(value):
         (1e300, ["column 'b', row 3: 1e+300 is too large", "1e+100", "rescale the column"]),
         (-2e100, ["column 'b', row 3: -2e+100 is too large"]),
         ("many", ["column 'b', row 3: 'many' is not a number", "allowed", "leave the column out"]),
-        (None, ["column 'b', row 3: nan is not a number", "fill the value in"]),
+        (None, ["column 'b', row 3: None is a missing value", "fill the value in"]),
         ([1], ["column 'b', row 3: [1] is not a number"]),
-        (datetime.date(2020, 1, 2), ["column 'b', row 3: datetime.date(2020, 1, 2)"]),
+        (datetime.date(2020, 1, 2), ["column 'b', row 3: '2020-01-02' is a date", "days since"]),
+        (np.datetime64("2020-01-02"), ["column 'b', row 3: '2020-01-02' is a date"]),
     ],
 )
 def test_names_the_cell(value, parts):
@@ -103,7 +104,9 @@ def test_names_the_target(value, parts):
 
 def test_dates_and_complex_numbers():
     dates = np.array([["2020-01-01"], ["2020-01-02"], ["2020-01-03"]], dtype="datetime64[D]")
-    fails(Table, dates, Y, parts=["column 'x0', row 1", "is a date", "days since"])
+    fails(Table, dates, Y, parts=["column 'x0', row 1: '2020-01-01' is a date", "days since"])
+    nanoseconds = dates.astype("datetime64[ns]")
+    fails(Table, nanoseconds, Y, parts=["column 'x0', row 1: '2020-01-01T00:00:00"])
     fails(Table, [[1j], [2], [3]], Y, parts=["column 'x0', row 1: 1j is complex"])
 
 
@@ -183,3 +186,32 @@ def test_few_rows_can_be_let_through():
 
 def test_a_table_alone_may_be_too_small_to_learn_from():
     assert Table([[1.0, 2.0]], [3.0]).rows == 1
+
+
+@pytest.mark.parametrize(
+    ("dtypes", "coarsest"),
+    [
+        (("float64", "float64"), "float64"),
+        (("int8", "bool"), "float64"),
+        (("float32", "float64"), "float32"),
+        (("int64", "float16"), "float16"),
+    ],
+)
+def test_remembers_the_coarsest_type(dtypes, coarsest):
+    table = check_table(np.array([[0], [1]], dtypes[0]), np.array([0, 1], dtypes[1]))
+    assert table.dtype == table.take([1, 0]).dtype == coarsest
+    assert table.X.dtype == table.y.dtype == np.float64
+    assert check_table([[0.0], [1.0]], [0, 1], dtype=np.dtype("float16")).dtype == "float16"
+
+
+@pytest.mark.parametrize("largest", [9e-101, 1e-170, 1e-310])
+def test_columns_that_underflow_are_refused(largest):
+    tiny = [0.0, -largest, largest / 2]
+    parts = [f"is {largest:g} in magnitude at most", "1e-100 or more", "rescale the column"]
+    fails(check_table, X, tiny, target="t", parts=["column 't'", *parts])
+    fails(check_table, np.transpose([tiny, Y]), Y, parts=["column 'x0'", *parts])
+
+
+def test_small_numbers_beside_larger_ones_are_allowed():
+    assert check_table([[1e-300], [1e-100], [0.0]], [1e-100, 0.0, 1e-310]).rows == 3
+    assert check_table([[0.0, 1.0], [0.0, 2.0]], [1.0, 2.0]).rows == 2

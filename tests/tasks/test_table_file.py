@@ -46,6 +46,9 @@ def test_reads_numbers_in_the_order_asked_for(write):
     [
         b"\xef\xbb\xbfa,y\n1,2\n3,4\n",
         b"a,y\r\n1,2\r\n3,4\r\n",
+        b"a,y\r1,2\r3,4\r",
+        b"a,y\r1,2\r3,4",
+        b"a,y\r\n1,2\r3,4\n",
         b"\n\na,y\n1,2\n3,4\n\n\n",
         b'"a","y"\n"1","2"\n"3","4"\n',
         b" a , y \n1,2\n3,4",
@@ -89,6 +92,10 @@ def test_reads_parquet(tmp_path):
         ("a,y\n3.4.2021,2\n", ["column 'a', row 1: '3.4.2021' is a date"]),
         ("a,y\n12:30,2\n", ["column 'a', row 1: '12:30' is a date or a time"]),
         ('a,y\n1,2\n"3,5",3\n', ["column 'a', row 2: '3,5' has a decimal comma", "point"]),
+        ('a,y\n1,2\n"1,000",3\n', ["row 2: '1,000' has a comma", "thousands", "remove it, or"]),
+        ('a,y\n1,2\n"-1,234,567",3\n', ["row 2: '-1,234,567' has a comma", "thousands"]),
+        ('a,y\n1,2\n"12,345.5",3\n', ["row 2: '12,345.5' has a comma", "thousands"]),
+        ('a,y\n1,2\n"1234,567",3\n', ["row 2: '1234,567' has a decimal comma"]),
         ("a,y\n1,2\n,3\n", ["column 'a', row 2: the cell is missing", "fill the cell in"]),
         ("a,y\n1,2\n  ,3\n", ["column 'a', row 2: the cell is missing"]),
         ("a,y\n1,2\n3\n", ["column 'y', row 2: the cell is missing"]),
@@ -110,6 +117,9 @@ def test_reads_parquet(tmp_path):
         ("a;y\n1;2\n", ["one column, called 'a;y'", "separated by commas"]),
         ("a,y\n1,2\n1,2,3\n", ["row 2: 3 cells where the header names 2", "quote"]),
         ('a,y\n"1,2\n', ["not a valid CSV file"]),
+        ('"a,y\n1,2\n3,4\n', ["not a valid CSV file", "quotation mark", "line of names", "close"]),
+        ('"a,y\n' + "1,2\n" * 40_000, ["not a valid CSV file", "quotation mark", "close"]),
+        ('a,y\n1,2\n"' + "1,2\n" * 40_000, ["not a valid CSV file", "save"]),
     ],
 )
 def test_says_what_is_wrong_with_a_csv(write, text, parts):
@@ -135,6 +145,39 @@ def test_not_utf8(write):
         "y",
         parts=["not UTF-8", "byte 0xe4 in line 3", "encoding"],
     )
+
+
+def test_not_utf8_with_lines_that_end_in_cr(write):
+    fails(write("a,y\r1,2\rä,3\r".encode("latin-1")), "y", parts=["byte 0xe4 in line 3"])
+
+
+def test_a_name_may_have_two_lines(write):
+    table = read_table(write('"mass\n(kg)",y\n1,2\n3,5\n'), "y")
+    assert table.feature_names == ("mass\n(kg)",)
+
+
+@pytest.mark.parametrize(
+    ("dtypes", "coarsest"),
+    [
+        ((pl.Float64, pl.Int32), "float64"),
+        ((pl.Float32, pl.Float32), "float32"),
+        ((pl.Int8, pl.Float32), "float32"),
+        ((pl.Float32, pl.Float64), "float32"),
+        ((pl.String, pl.Boolean), "float64"),
+    ],
+)
+def test_a_parquet_file_keeps_its_precision(tmp_path, dtypes, coarsest):
+    path = tmp_path / "table.parquet"
+    frame = pl.DataFrame({"a": [0, 1, 1], "y": [1, 0, 1]})
+    frame.with_columns(pl.col("a").cast(dtypes[0]), pl.col("y").cast(dtypes[1])).write_parquet(path)
+    assert read_table(path, "y").dtype == coarsest
+
+
+def test_only_the_columns_that_are_read_decide_the_precision(tmp_path):
+    path = tmp_path / "table.parquet"
+    other = pl.Series("other", [1.0, 2.0], dtype=pl.Float32)
+    pl.DataFrame({"a": [1.0, 2.0], "y": [1.0, 4.0]}).with_columns(other).write_parquet(path)
+    assert read_table(path, "y", ["a"]).dtype == "float64"
 
 
 def test_no_such_column_names_the_nearest(write):

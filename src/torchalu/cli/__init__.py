@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import sys
 from collections.abc import Sequence
 from importlib import metadata
@@ -19,6 +20,7 @@ from torchalu.cli.run import Run, run_experiment
 __all__ = ["Cite", "Fit", "Run", "main"]
 
 _BAD_INPUT, _INTERRUPTED = 2, 130
+_HUGE = re.compile(r"(--\S+[ =])?\b\d{19,}\b")
 _EXTRA = "torchalu["
 _DESCRIPTION = "Learn the exact rule in a table, then prove it. `torchalu --version` says which."
 
@@ -84,12 +86,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("torchalu: interrupted", file=sys.stderr)
         return _INTERRUPTED
-    except (ValueError, OSError, ImportError) as error:
-        if isinstance(error, ImportError) and _EXTRA not in str(error):
+    except (ValueError, OSError, ImportError, MemoryError, OverflowError) as error:
+        message = _message(error, arguments)
+        if message is None:
             raise
-        message = " ".join([str(error), *getattr(error, "__notes__", ())])
         print(f"torchalu: {' '.join(message.split())}", file=sys.stderr)
         return _BAD_INPUT
+
+
+def _message(error: Exception, arguments: Sequence[str]) -> str | None:
+    """What to say of an error; None for one that is not the user's."""
+    text = " ".join([str(error), *getattr(error, "__notes__", ())])
+    if isinstance(error, MemoryError):
+        return (
+            f"out of memory: {text or 'an allocation failed'}; take a smaller table or fewer "
+            "workers, or a machine with more memory"
+        )
+    if isinstance(error, OverflowError) or text.startswith("Overflow"):
+        huge = _HUGE.search(" ".join(arguments))
+        if huge:
+            return f"{huge[0]} is too large; allowed: whole numbers below 2**63"
+    if isinstance(error, OverflowError):
+        return None
+    if isinstance(error, ImportError) and _EXTRA not in text:
+        return None
+    return text
 
 
 def _version() -> str:

@@ -12,6 +12,7 @@ from rich.console import Console
 
 from torchalu.tasks import Table, read_table
 
+_MAX_SEED = 2**32 - 1
 _EXPORTS = (".py", ".tex", ".c", ".json")
 
 
@@ -39,6 +40,9 @@ class Fit:
 
     holdout: Literal["outer", "random", "none"] = "outer"
     """Rows that formulas are compared on: the outermost, some at random, or none set aside."""
+
+    tolerance: Annotated[float | None, tyro.conf.arg(metavar="T")] = None
+    """Relative error up to which the formula is exact; 1e-9, or 1e-5 for float32, by default."""
 
     plot: Annotated[Path | None, tyro.conf.arg(metavar="PNG")] = None
     """Draw data, formula and what lies beyond into this file."""
@@ -76,8 +80,10 @@ class Fit:
         """Raises where an argument is sure to fail later on."""
         if self.restarts is not None and self.restarts < 1:
             raise ValueError(f"--restarts is {self.restarts}; allowed: 1 or more")
-        if self.seed < 0:
-            raise ValueError(f"--seed is {self.seed}; allowed: 0 or more")
+        if not 0 <= self.seed <= _MAX_SEED:
+            raise ValueError(f"--seed is {self.seed}; allowed: 0 to {_MAX_SEED}")
+        if self.tolerance is not None and not 0 <= self.tolerance < 1:
+            raise ValueError(f"--tolerance is {self.tolerance}; allowed: from 0 to below 1")
         for path in exports:
             _check_output("--export", path, _EXPORTS)
         if self.plot is not None:
@@ -86,14 +92,20 @@ class Fit:
     def _fit(self, table: Table) -> Any:
         """A regressor, fitted to the table."""
         from torchalu.estimators import ArithmeticRegressor
+        from torchalu.export.tolerance import default_tolerance
 
         if self.plot is not None:
             from torchalu.report import require_matplotlib
 
             require_matplotlib()
         chosen: dict[str, Any] = {} if self.restarts is None else {"restarts": self.restarts}
+        default = default_tolerance(table.dtype)
         model = ArithmeticRegressor(
-            random_state=self.seed, holdout=self.holdout, verbose=not self.quiet, **chosen
+            random_state=self.seed,
+            holdout=self.holdout,
+            tolerance=default if self.tolerance is None else self.tolerance,
+            verbose=not self.quiet,
+            **chosen,
         )
         return model.fit(named(table), table.y)
 
@@ -108,11 +120,11 @@ class Fit:
 
     def _print(self, model: Any, written: list[Path]) -> None:
         """The result, on standard output."""
-        from torchalu.report import print_fit
+        from torchalu.report import print_fit, readable
 
         console = Console()
         if self.quiet:
-            print(model.formula_)
+            print(readable(model.formula_, digits=None))
             return
         print_fit(console, self.target, model)
         for path in written:

@@ -12,6 +12,7 @@ from sympy import Add, Expr, Mul, Pow
 from torchalu.estimators.selection import Candidate, make_candidate
 from torchalu.estimators.structures import Factor, Term
 from torchalu.estimators.table import CanonicalTable
+from torchalu.tasks.table_names import quoted
 
 
 @dataclass(frozen=True)
@@ -73,12 +74,13 @@ def constants_of(
 ) -> dict[str, Constant]:
     """The candidate's constants by name, each with the interval that all rows give it.
 
-    One term has a `scale`, several have a `coefficient of` each; then comes the `offset`. The
-    intervals are those of the fit in which every constant is free, so that a simple number can be
-    compared with what the rows say.
+    One term has a `scale`, several have a `coefficient of` each; then comes the `offset`. A column
+    whose name is not one word stands in backticks, as in the printed formula. The intervals are
+    those of the fit in which every constant is free, so that a simple number can be compared with
+    what the rows say.
     """
     free = make_candidate(candidate.structure, table)
-    symbols = [sympy.Symbol(name) for name in names]
+    symbols = [sympy.Symbol(quoted(name)) for name in names]
     labels = [
         f"coefficient of {term_expression(term, symbols)}" for term in candidate.structure.terms
     ]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 
+from torchalu.estimators.columns import feature_columns, target_column
 from torchalu.estimators.formula import constants_of, to_expression
 from torchalu.estimators.native import native_structures
 from torchalu.estimators.optional import (
@@ -26,14 +28,15 @@ from torchalu.estimators.selection import Candidate, make_candidate
 from torchalu.estimators.structures import FAMILIES, Structure
 from torchalu.estimators.table import CanonicalTable, canonical_table, hold_out
 from torchalu.export import Certificate, certify, evaluate
+from torchalu.export.tolerance import default_tolerance
 from torchalu.tasks import Table, check_table
+from torchalu.tasks.table import coarsest_dtype
+from torchalu.tasks.table_cells import check_column
 
 HOLDOUTS = ("outer", "random", "none")
 HOLDOUT_FRACTION = 0.2
 """Share of the rows that is held out while candidates are compared."""
 
-_TOLERANCE = 1e-9
-_TOLERANCE_FLOAT32 = 1e-5
 _LISTED = 25
 
 
@@ -57,8 +60,8 @@ class ArithmeticRegressor(RegressorMixin, BaseEstimator):
             no rows: all are learned from.
         families: names of the families of formulas wanted, of "sum", "powers", "product_of_sums",
             "sum_of_products" and "ratio_of_sums"; all of them if None.
-        tolerance: relative error up to which the formula counts as exact; if None, 1e-9, or 1e-5
-            for a table in float32.
+        tolerance: relative error up to which the formula counts as exact; if None, 1e-9, 1e-5 for
+            a table with float32, 1e-2 for one with float16.
         random_state: source of randomness; a number makes the fit repeatable.
         threads: threads of the native trainer; every core if None.
         verbose: shows each step on the standard error.
@@ -75,8 +78,8 @@ class ArithmeticRegressor(RegressorMixin, BaseEstimator):
 
     Raises:
         ValueError: for an argument that is not allowed, and for a table that nothing can be
-            learned from: text, NaN, infinite or huge numbers, one row, a constant target, two
-            equal columns, too many columns.
+            learned from: text, dates, missing values, NaN, infinite, huge or tiny numbers, one row,
+            a constant target, two equal columns, too many columns.
 
     Source:
         Madsen & Johansen 2020 and Heim et al. 2020 for the stacks. Departures: the search over
@@ -163,6 +166,8 @@ class ArithmeticRegressor(RegressorMixin, BaseEstimator):
             number or a division by 0.
         """
         check_is_fitted(self)
+        for name, values in feature_columns(X):
+            check_column(name, values)
         X = validate_data(self, X, reset=False, dtype=np.float64)
         return evaluate(self.formula_, X, self._names)
 
@@ -174,10 +179,16 @@ class ArithmeticRegressor(RegressorMixin, BaseEstimator):
         """Raises where an argument is not allowed."""
         if self.holdout not in HOLDOUTS:
             raise ValueError(f"holdout is {self.holdout!r}; allowed: {', '.join(HOLDOUTS)}")
-        if self.restarts < 0:
-            raise ValueError(f"restarts is {self.restarts}; allowed: 0 or more")
-        if self.steps is not None and self.steps < 1:
-            raise ValueError(f"steps is {self.steps}; allowed: 1 or more, or None")
+        if not _whole(self.restarts, 0):
+            raise ValueError(f"restarts is {self.restarts!r}; allowed: a whole number, 0 or more")
+        if self.steps is not None and not _whole(self.steps, 1):
+            raise ValueError(
+                f"steps is {self.steps!r}; allowed: a whole number, 1 or more, or None"
+            )
+        if self.threads is not None and not _whole(self.threads, 1):
+            raise ValueError(
+                f"threads is {self.threads!r}; allowed: a whole number, 1 or more, or None"
+            )
         if self.tolerance is not None and not 0 <= self.tolerance < 1:
             raise ValueError(f"tolerance is {self.tolerance}; allowed: from 0 to below 1, or None")
         if self.families is not None:
@@ -190,6 +201,10 @@ class ArithmeticRegressor(RegressorMixin, BaseEstimator):
 
     def _checked(self, X: Any, y: Any, sample_weight: Any) -> Table:
         """The rows that count, checked by scikit-learn's rules and by ours."""
+        columns = [*feature_columns(X), *target_column(y)]
+        for name, values in columns:
+            check_column(name, values)
+        dtype = coarsest_dtype(values.dtype for _, values in columns)
         X, y = validate_data(
             self, X, y, dtype=[np.float64, np.float32], y_numeric=True, ensure_min_samples=1
         )
@@ -207,19 +222,26 @@ class ArithmeticRegressor(RegressorMixin, BaseEstimator):
         target = "y"
         while target in self._names:
             target += "_"
-        self._single = X.dtype == np.float32 or y.dtype == np.float32
-        checked = check_table(X, y, self._names, target, sample_weight, enough_rows=False)
+        checked = check_table(
+            X, y, self._names, target, sample_weight, enough_rows=False, dtype=dtype
+        )
         if checked.sample_weight is None:
             return checked
         counted = checked.take(checked.sample_weight > 0)
         return check_table(
-            counted.X, counted.y, self._names, target, counted.sample_weight, enough_rows=False
+            counted.X,
+            counted.y,
+            self._names,
+            target,
+            counted.sample_weight,
+            enough_rows=False,
+            dtype=counted.dtype,
         )
 
     def _canonical(self, checked: Table) -> CanonicalTable:
         """The rows in canonical order, with the tolerance that their precision allows."""
-        default = _TOLERANCE_FLOAT32 if self._single else _TOLERANCE
-        tolerance = default if self.tolerance is None else float(self.tolerance)
+        given = self.tolerance
+        tolerance = default_tolerance(checked.dtype) if given is None else float(given)
         return canonical_table(checked.X, checked.y, checked.sample_weight, self._names, tolerance)
 
     def _certify(self, checked: Table, tolerance: float) -> Certificate:
@@ -247,6 +269,11 @@ class ArithmeticRegressor(RegressorMixin, BaseEstimator):
                 self.constants_ = constants_of(whole, table, self._names)
             rows.append(_listed(candidate, whole, formula, table))
         self.candidates_ = DataFrame(rows)
+
+
+def _whole(value: Any, least: int) -> bool:
+    """Whether a value is a whole number, and not too small."""
+    return isinstance(value, Integral) and int(value) >= least
 
 
 def _listed(

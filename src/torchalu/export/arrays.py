@@ -8,7 +8,7 @@ import torch
 
 
 def real_array(name: str, values: Any, *dimensions: int) -> np.ndarray:
-    """The values as an array of real numbers, in their own dtype."""
+    """The values as an array of real numbers, in their own dtype; bfloat16 becomes float32."""
     if isinstance(values, torch.Tensor):
         values = values.detach().cpu()
         values = values.float() if values.dtype == torch.bfloat16 else values

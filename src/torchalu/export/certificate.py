@@ -13,6 +13,7 @@ from torch import nn
 
 from torchalu.export.arrays import finite, input_names, real_array
 from torchalu.export.snap import snap
+from torchalu.export.tolerance import default_tolerance
 from torchalu.nn import Unit
 
 Predict = Callable[[np.ndarray], Any]
@@ -20,7 +21,6 @@ Predict = Callable[[np.ndarray], Any]
 RMS_SHARE = 1e-3
 """An error is never compared with less than this share of the target's root mean square."""
 
-_TOLERANCES = {8: 1e-9, 4: 1e-5, 2: 1e-2}
 _CHUNK = 4096
 _MOST_LINES = 8
 
@@ -114,6 +114,7 @@ def certify(
       or more.
     - float32: 1e-5, which is 80 times the distance of neighboring numbers.
     - float16: 1e-2, ten times that distance.
+    - bfloat16: 8e-2, ten times that distance.
 
     Numbers with fewer digits than that are themselves not exact: pass the tolerance that they
     allow, 5e-n for a target of n significant digits plus \\|p\\| * 5e-m for an input of m digits
@@ -153,7 +154,10 @@ def certify(
             f"X has the shape {inputs.shape} and y {targets.shape}; allowed: as many rows in both, "
             "at least one row and one column"
         )
-    tolerance = _tolerance(tolerance, inputs, targets)
+    if tolerance is None:
+        tolerance = default_tolerance(_dtype(X, inputs), _dtype(y, targets))
+    if not (math.isfinite(tolerance) and tolerance >= 0):
+        raise ValueError(f"tolerance is {tolerance}; allowed: a number that is not negative")
     names = input_names(names, inputs.shape[1])
     inputs, targets = finite("X", inputs), finite("y", targets)
     absolute, relative, bad = _errors("predict", predict, inputs, targets)
@@ -169,7 +173,7 @@ def certify(
         max_rel_error=relative,
         max_abs_error_before=None if before is None else before[0],
         max_rel_error_before=None if before is None else before[1],
-        tolerance=tolerance,
+        tolerance=float(tolerance),
         exact=bad == 0 and relative <= tolerance,
         input_ranges={name: (low, high) for name, low, high in ranges},
         non_finite_rows=bad,
@@ -251,14 +255,9 @@ def _prediction(module: nn.Module) -> Predict:
     return predict
 
 
-def _tolerance(tolerance: float | None, *arrays: np.ndarray) -> float:
-    """The given tolerance, checked, or the one that the coarsest dtype allows."""
-    if tolerance is None:
-        sizes = [array.dtype.itemsize for array in arrays if array.dtype.kind == "f"]
-        return _TOLERANCES[min([8, *sizes])]
-    if not (math.isfinite(tolerance) and tolerance >= 0):
-        raise ValueError(f"tolerance is {tolerance}; allowed: a number that is not negative")
-    return float(tolerance)
+def _dtype(values: Any, array: np.ndarray) -> np.dtype | torch.dtype:
+    """The dtype that the values came in; NumPy has no bfloat16."""
+    return values.dtype if isinstance(values, torch.Tensor) else array.dtype
 
 
 def _errors(

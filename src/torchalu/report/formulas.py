@@ -8,27 +8,47 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import sympy
+from sympy.printing.str import StrPrinter
 
 from torchalu.export import to_c, to_json, to_latex, to_python
+from torchalu.tasks.table_names import quoted
 from torchalu.train.files import write_atomic
 
-_LONG_NUMBER = re.compile(r"(?<![\w.])\d+\.\d{6,}(?:e[+-]?\d+)?")
+_NAME_OR_LONG_NUMBER = re.compile(r"`[^`]*`|(?<![\w.])\d+\.\d{6,}(?:e[+-]?\d+)?")
 
 FORMULA_EXTENSIONS = (".py", ".tex", ".c", ".json")
 """What a formula can be written as: a Python function, LaTeX, a C function, a JSON tree."""
 
 
-def readable(formula: object) -> str:
-    """A formula as text for the eye: its real constants with six digits.
+def readable(formula: object, digits: int | None = 6) -> str:
+    """A formula as text for the eye.
+
+    A column's name that is not one word, such as `x-y`, stands in backticks, so that it cannot be
+    taken for a part of the formula.
 
     Args:
         formula: a SymPy expression, or its text.
+        digits: how many digits the real constants have; all of them if None.
 
     Example:
         >>> readable(sympy.Symbol("x10") * 1.23456789)
         '1.23457*x10'
+        >>> readable(sympy.Symbol("x-y") / sympy.Symbol("mass"))
+        '`x-y`/mass'
     """
-    return _LONG_NUMBER.sub(lambda match: f"{float(match[0]):.6g}", str(formula))
+    text = _Printer().doprint(formula)
+    if digits is None:
+        return text
+    return _NAME_OR_LONG_NUMBER.sub(
+        lambda match: match[0] if match[0][0] == "`" else f"{float(match[0]):.{digits}g}", text
+    )
+
+
+class _Printer(StrPrinter):
+    """SymPy's text, with the names in backticks where they need them."""
+
+    def _print_Symbol(self, expr: sympy.Symbol) -> str:
+        return quoted(expr.name)
 
 
 def write_formula(

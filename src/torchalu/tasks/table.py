@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float64
 
+from torchalu.tasks.table_cells import MAX_MAGNITUDE, TableError, numbers
+
+__all__ = [
+    "MAX_FEATURES",
+    "MAX_MAGNITUDE",
+    "Table",
+    "TableError",
+    "check_table",
+    "coarsest_dtype",
+    "too_wide",
+]
+
 MAX_FEATURES = 500
 """Widest table that the trainer takes."""
 
-MAX_MAGNITUDE = 1e100
-"""Largest magnitude allowed: the product of three such values is still finite in float64."""
-
-
-class TableError(ValueError):
-    """A table that nothing can be learned from, with the column, the row and the remedy."""
+_MIN_MAGNITUDE = 1e-100
+_FLOAT64 = np.dtype(np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +41,8 @@ class Table:
         names: the features' names, one a column, all different; `x0`, `x1`, ... by default.
         target: the target's name, none of the features'.
         sample_weight: how much each row counts: finite, not negative, not all zero.
+        dtype: the coarsest type of number that the values were in before; X and y say so
+            themselves where they still are. No formula can be more exact than it.
 
     Shape:
         X: (rows, features); y: (rows,); sample_weight: (rows,).
@@ -48,8 +58,8 @@ class Table:
         >>> Table([[1.0], [float("nan")]], [1, 2])
         Traceback (most recent call last):
         ...
-        torchalu.tasks.table.TableError: column 'x0', row 2: nan is not a number; allowed: finite
-        numbers up to 1e+100 in magnitude; fill the value in, or remove the row
+        torchalu.tasks.table_cells.TableError: column 'x0', row 2: nan is not a number (NaN);
+        allowed: finite numbers up to 1e+100 in magnitude; fill the value in, or remove the row
     """
 
     X: Float64[np.ndarray, "rows features"]
@@ -57,6 +67,7 @@ class Table:
     names: Sequence[str] | None = None
     target: str = "y"
     sample_weight: Float64[np.ndarray, " rows"] | None = None
+    dtype: np.dtype = _FLOAT64
 
     def __post_init__(self) -> None:
         X = np.asarray(self.X)
@@ -64,8 +75,9 @@ class Table:
         _check_shapes(X, y, self.target)
         names = _check_names(self.names, X.shape[1], self.target)
         object.__setattr__(self, "names", names)
-        object.__setattr__(self, "X", _numbers(X, names))
-        object.__setattr__(self, "y", _numbers(y[:, None], (self.target,))[:, 0])
+        object.__setattr__(self, "dtype", coarsest_dtype([self.dtype, X.dtype, y.dtype]))
+        object.__setattr__(self, "X", numbers(X, names))
+        object.__setattr__(self, "y", numbers(y[:, None], (self.target,))[:, 0])
         if self.sample_weight is not None:
             weight = _check_weight(np.asarray(self.sample_weight), len(y))
             object.__setattr__(self, "sample_weight", weight)
@@ -92,7 +104,18 @@ class Table:
             array([1., 9.])
         """
         weight = None if self.sample_weight is None else self.sample_weight[rows]
-        return Table(self.X[rows], self.y[rows], self.names, self.target, weight)
+        return Table(self.X[rows], self.y[rows], self.names, self.target, weight, self.dtype)
+
+
+def coarsest_dtype(dtypes: Iterable[np.dtype]) -> np.dtype:
+    """The coarsest of some types of number, where float64 and whole numbers are the finest.
+
+    Example:
+        >>> coarsest_dtype([np.dtype("int8"), np.dtype("float32"), np.dtype("float64")])
+        dtype('float32')
+    """
+    floats = [dtype for dtype in dtypes if dtype.kind == "f"]
+    return min([_FLOAT64, *floats], key=lambda dtype: dtype.itemsize)
 
 
 def check_table(
@@ -103,12 +126,13 @@ def check_table(
     sample_weight: Any = None,
     *,
     enough_rows: bool = True,
+    dtype: np.dtype = _FLOAT64,
 ) -> Table:
     """Makes a table that a formula can be learned from, or says why none can.
 
     On top of what every `Table` guarantees: two rows or more, at least as many rows as features,
-    a target that varies, and no two features with the same values (any formula in one of them
-    would hold as well in the other).
+    a target that varies, no column whose values are all tiny, and no two features with the same
+    values (any formula in one of them would hold as well in the other).
 
     Args:
         X: the features, as in `Table`.
@@ -117,6 +141,7 @@ def check_table(
         target: the target's name.
         sample_weight: how much each row counts.
         enough_rows: False lets a table with fewer rows than features pass.
+        dtype: the coarsest type of number that the values were in before.
 
     Returns:
         The table.
@@ -131,10 +156,10 @@ def check_table(
         >>> check_table([[1, 1], [2, 2], [3, 3]], [1, 4, 9], names=["a", "b"])
         Traceback (most recent call last):
         ...
-        torchalu.tasks.table.TableError: columns 'a' and 'b' hold the same values in all 3 rows, so
-        no data can tell them apart; leave one of them out
+        torchalu.tasks.table_cells.TableError: columns 'a' and 'b' hold the same values in all 3
+        rows, so no data can tell them apart; leave one of them out
     """
-    table = Table(X, y, names, target, sample_weight)
+    table = Table(X, y, names, target, sample_weight, dtype)
     rows, features = table.X.shape
     if rows == 1:
         raise TableError(
@@ -151,6 +176,8 @@ def check_table(
             f"target column {target!r} is {table.y[0]:g} in all {rows} rows; allowed: a target "
             "that varies; there is nothing to learn from a constant: choose another target"
         )
+    for name, column in zip((*table.feature_names, target), (*table.X.T, table.y), strict=True):
+        _check_not_tiny(name, column)
     _check_identical(table)
     return table
 
@@ -218,7 +245,7 @@ def _check_weight(weight: np.ndarray, rows: int) -> Float64[np.ndarray, " rows"]
         raise TableError(
             f"sample_weight has shape {weight.shape}; allowed: ({rows},), one weight a row"
         )
-    weight = _numbers(weight[:, None], ("sample_weight",))[:, 0]
+    weight = numbers(weight[:, None], ("sample_weight",))[:, 0]
     if weight.min() < 0:
         row = int(np.argmax(weight < 0))
         raise TableError(
@@ -229,61 +256,15 @@ def _check_weight(weight: np.ndarray, rows: int) -> Float64[np.ndarray, " rows"]
     return weight
 
 
-def _numbers(values: np.ndarray, names: tuple[str, ...]) -> Float64[np.ndarray, "rows columns"]:
-    """A copy as float64; raises at the first value that is no usable number."""
-    if values.dtype.kind in "mM":
-        raise _bad(names[0], 0, values[0, 0], "is a date or a time span", _NO_DATE)
-    if values.dtype.kind == "c":
-        raise _bad(names[0], 0, values[0, 0], "is complex", "Complex data not supported: use reals")
-    if values.dtype.kind in "USO":
-        values = _from_objects(values, names)
-    numbers = np.array(values, dtype=np.float64, order="C")
-    fine = np.abs(numbers) <= MAX_MAGNITUDE
-    if not fine.all():
-        column = int(np.argmin(fine.all(axis=0)))
-        row = int(np.argmin(fine[:, column]))
-        raise _bad_number(names[column], row, numbers[row, column])
-    return numbers
-
-
-_NO_TEXT = "leave the column out of the features, or write it as numbers"
-_NO_DATE = "leave the column out of the features, or turn it into a number such as days since start"
-
-
-def _from_objects(
-    values: np.ndarray, names: tuple[str, ...]
-) -> Float64[np.ndarray, "rows columns"]:
-    """Objects and strings as numbers; raises at the first that is none."""
-    try:
-        return values.astype(np.float64)
-    except (TypeError, ValueError):
-        pass
-    for column, name in enumerate(names):
-        for row, value in enumerate(values[:, column]):
-            try:
-                float(value)
-            except (TypeError, ValueError):
-                raise _bad(name, row, value, "is not a number", _NO_TEXT) from None
-    raise AssertionError("some value refused to become a number")
-
-
-def _bad(name: str, row: int, value: object, what: str, remedy: str) -> TableError:
-    """The error for one cell."""
-    shown = value.item() if isinstance(value, np.generic) else value
-    return TableError(
-        f"column {name!r}, row {row + 1}: {shown!r} {what}; allowed: finite numbers up to "
-        f"{MAX_MAGNITUDE:g} in magnitude; {remedy}"
-    )
-
-
-def _bad_number(name: str, row: int, value: float) -> TableError:
-    """The error for a number that is not finite or too large."""
-    if np.isnan(value):
-        return _bad(name, row, value, "is not a number", "fill the value in, or remove the row")
-    if np.isinf(value):
-        return _bad(name, row, value, "is infinity", "correct the value, or remove the row")
-    remedy = "products of larger ones overflow: rescale the column, for instance in other units"
-    return _bad(name, row, value, "is too large", remedy)
+def _check_not_tiny(name: str, column: np.ndarray) -> None:
+    """Raises if a column's largest magnitude is too small to be squared."""
+    largest = np.abs(column).max()
+    if 0 < largest < _MIN_MAGNITUDE:
+        raise TableError(
+            f"column {name!r} is {largest:g} in magnitude at most; allowed: {_MIN_MAGNITUDE:g} or "
+            "more in one row at least; squares of smaller numbers underflow to 0: rescale the "
+            "column, for instance in other units"
+        )
 
 
 def _check_identical(table: Table) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import difflib
 import io
@@ -15,11 +16,19 @@ import numpy as np
 import polars as pl
 from jaxtyping import Float64
 
-from torchalu.tasks.table import MAX_FEATURES, Table, TableError, check_table, too_wide
+from torchalu.tasks.table import (
+    MAX_FEATURES,
+    Table,
+    TableError,
+    check_table,
+    coarsest_dtype,
+    too_wide,
+)
 
 _EXTENSIONS = (".csv", ".parquet")
 _DATE = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}|\d{1,2}:\d{2}")
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
+_THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d*)?")
 _BOOLEANS = {"true": 1.0, "false": 0.0}
 
 
@@ -28,9 +37,10 @@ def read_table(
 ) -> Table:
     """Reads a table to learn from out of a CSV or a Parquet file.
 
-    A CSV file has a line of names, then a line a row, separated by commas, in UTF-8. Numbers,
-    and `true` and `false` as 1 and 0, are taken; a cell that is empty, text or a date is an error
-    that names it. Rows are counted from 1, without the line of names.
+    A CSV file has a line of names, then a line a row, separated by commas, in UTF-8; its lines
+    end in LF, CR LF or CR. Numbers, and `true` and `false` as 1 and 0, are taken; a cell that is
+    empty, text or a date is an error that names it. Rows are counted from 1, without the line of
+    names.
 
     Args:
         path: the file, ending in `.csv` or `.parquet`.
@@ -58,7 +68,8 @@ def read_table(
     arrays = [
         _to_numbers(column, name) for column, name in zip(columns, (*chosen, target), strict=True)
     ]
-    return check_table(np.stack(arrays[:-1], axis=1), arrays[-1], chosen, target)
+    dtype = coarsest_dtype(column.clear().to_numpy().dtype for column in columns)
+    return check_table(np.stack(arrays[:-1], axis=1), arrays[-1], chosen, target, dtype=dtype)
 
 
 def _check_path(path: Path) -> Path:
@@ -84,9 +95,9 @@ def _csv_columns(path: Path):
     """The names in a CSV file, and what reads some of its columns as text."""
     data = path.read_bytes()
     try:
-        text = data.decode("utf-8-sig").strip("\r\n")
+        text = re.sub(r"\r\n?", "\n", data.decode("utf-8-sig")).strip("\n")
     except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
+        line = len(re.findall(rb"\r\n?|\n", data[: error.start])) + 1
         raise TableError(
             f"{str(path)!r} is not UTF-8 text: byte {data[error.start]:#04x} in line {line}; "
             "save the file with the encoding UTF-8"
@@ -95,7 +106,7 @@ def _csv_columns(path: Path):
         raise TableError(
             f"{str(path)!r} is empty; allowed: a line of column names and a line for each row"
         )
-    names = [name.strip() for name in next(csv.reader(io.StringIO(text)))]
+    names = _csv_names(path, text)
     if len(names) == 1 and re.search("[;\t|]", names[0]):
         raise TableError(
             f"{str(path)!r} has one column, called {names[0]!r}; allowed: columns separated by "
@@ -115,15 +126,29 @@ def _csv_columns(path: Path):
     return names, read
 
 
+def _csv_names(path: Path, text: str) -> list[str]:
+    """The names in the header of a CSV file."""
+    reader = csv.reader(io.StringIO(text))
+    with contextlib.suppress(csv.Error):
+        names = [name.strip() for name in next(reader)]
+        if text.count('"') % 2 == 0 or next(reader, None) is not None:
+            return names
+    raise TableError(
+        f"{str(path)!r} is not a valid CSV file: a quotation mark in the line of names is never "
+        "closed; close it, or save the file again"
+    )
+
+
 def _ragged(path: Path, text: str, columns: int, error: Exception) -> NoReturn:
     """Raises the error for a CSV file that does not parse, with the first line that is at fault."""
-    reader = csv.reader(io.StringIO(text))
-    for row, cells in enumerate(reader):
-        if len(cells) > columns:
-            raise TableError(
-                f"{str(path)!r}, row {row}: {len(cells)} cells where the header names {columns} "
-                "columns; allowed: one cell for each; quote cells that contain a comma"
-            ) from None
+    with contextlib.suppress(csv.Error):
+        for row, cells in enumerate(csv.reader(io.StringIO(text))):
+            if len(cells) > columns:
+                raise TableError(
+                    f"{str(path)!r}, row {row}: {len(cells)} cells where the header names "
+                    f"{columns} columns; allowed: one cell for each; quote cells that contain a "
+                    "comma"
+                ) from None
     summary = str(error).splitlines()[0]
     raise TableError(f"{str(path)!r} is not a valid CSV file: {summary}; save it again") from None
 
@@ -234,6 +259,9 @@ def _parse(column: pl.Series, name: str) -> Float64[np.ndarray, " rows"]:
     value = stripped[row]
     if not value:
         raise _bad_cell(name, row, value, "is missing", _FILL)
+    if _THOUSANDS.fullmatch(value):
+        what = "has a comma, which may separate thousands or decimals"
+        raise _bad_cell(name, row, value, what, "remove it, or write a decimal point")
     if _DECIMAL_COMMA.fullmatch(value):
         raise _bad_cell(name, row, value, "has a decimal comma", "write a decimal point")
     if _DATE.match(value):
