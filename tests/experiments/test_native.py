@@ -130,6 +130,20 @@ def test_all_settings_of_a_seed_come_before_the_next_seed():
     assert len(set(names)) == len(names) == 2 * 9
 
 
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("table1", {"models": ("NMU", "NMU")}, "models holds 'NMU' twice"),
+        ("figure10", {"penalties": (1.0, 1.0)}, r"settings holds NAU add 1\.0 twice"),
+        ("figure2", {"eps": (0.1, 0.1)}, r"eps is \(0\.1, 0\.1\); give each once"),
+        ("figure8", {"overlap_ratios": (2.0,)}, r"overlap_ratio 2\.0; choose .* in \[0, 1\]"),
+    ],
+)
+def test_nothing_counts_twice_and_nothing_is_out_of_range(name, options, message):
+    with pytest.raises(ValueError, match=message):
+        get(f"madsen2020.{name}")(**options)
+
+
 def test_teams_share_inputs_and_steps():
     study = get("madsen2020.figure8")()
     teams = study._teams()

@@ -75,7 +75,7 @@ class NativeStudy:
         for setting in self.settings:
             if setting.steps < 1:
                 raise ValueError(f"steps is {setting.steps}; give a positive integer")
-        names = [_key(setting) for setting in self.settings]
+        names = [_key(setting).replace("|", " ") for setting in self.settings]
         twice = [name for name in names if names.count(name) > 1]
         if twice:
             raise ValueError(f"settings holds {twice[0]} twice; give each once")

@@ -119,8 +119,7 @@ def check_own_weights(model: nn.Module) -> None:
         >>> from torchalu.nn import NMU
         >>> check_own_weights(nn.Sequential(weight_norm(NMU(2, 1))))
         Traceback (most recent call last):
-        ...
-        ValueError: 0 is an NMU with a weight that is made of others, and setting it changes nothing; allowed: ...
+        ValueError: 0 is an NMU with a weight that is made of others, and setting it changes ...
     """
     for name, unit in model.named_modules():
         if not isinstance(unit, Unit):

@@ -105,6 +105,9 @@ def test_tables_from_made_up_outcomes():
     assert figure1.filter(pl.col("number") == 0)["error"].to_list() == [0, 0]
     pytest.importorskip("matplotlib")
     assert [axes.get_title() for axes in draw_identity(figure1).axes] == ["Tanh", "None"]
+    empty = pl.lit(None, pl.String)  # as CSV has the intervals of one seed
+    one_seed = figure1.with_columns(error_low=empty, error_high=empty)
+    assert len(draw_identity(one_seed).axes) == 2
 
 
 def test_published_numbers():
