@@ -7,13 +7,16 @@ from typing import Any
 
 import pytest
 from PIL import Image
+from rich.console import Console
 from safetensors.torch import load_file
 
 from exact_copy import copying_module, exact_copy, untrained
 from torchalu.cli import algorithm_progress, main
-from torchalu.cli.algorithm_result import failure_lines
-from torchalu.tasks import algorithm, algorithm_names
-from torchalu.zoo import LearnedAlgorithm, shelf
+from torchalu.cli.algorithm_result import failure_lines, measured_grid
+from torchalu.cli.algorithm_train import Train, _longest
+from torchalu.tasks import algorithm, algorithm_names, read_task_file
+from torchalu.train.algorithms import AlgorithmProgress
+from torchalu.zoo import LearnedAlgorithm, Measurement, shelf
 
 TINY = ["algorithm", "train", "copy", "--length", "4", "--maps", "6", "--steps", "30"]
 
@@ -82,6 +85,16 @@ def test_train_writes_a_checkpoint_that_runs(tmp_path, capsys):
         if entry["kind"] == "random":
             assert entry["right"] == learned.evaluate(entry["length"], 100).right
     assert [cells[:2] for cells in rows(done.out)][:2] == [["4", "random"], ["20", "random"]]
+
+
+def test_the_same_command_again_writes_the_same_bytes(tmp_path):
+    found = []
+    for _ in range(2):
+        assert main([*TINY, "--quiet"]) == 0
+        folder = tmp_path / "runs" / "copy"
+        found.append([(folder / f"copy.{end}").read_bytes() for end in ("safetensors", "json")])
+    assert found[0] == found[1]
+    assert LearnedAlgorithm.load("runs/copy/copy.safetensors").module.noise == 0.5
 
 
 def test_the_best_of_several_seeds_is_kept(tmp_path, capsys):
@@ -164,6 +177,52 @@ def test_a_task_of_one_s_own(tmp_path, capsys):
     assert main([*evaluate, "--task", "flip.csv", "--count", "7"]) == 0
     kind, _, _, count = rows(capsys.readouterr().out)[0][1:5]
     assert (kind, count) == ("random", "7")
+
+
+def test_what_looks_like_markup_is_shown_as_it_is(tmp_path, capsys):
+    name = "sort[v2][bold]"
+    rows = "".join(f"{number:05b},{number:05b}\n" for number in range(32))
+    (tmp_path / f"{name}.csv").write_text("input,output\n" + rows)
+    train = ["algorithm", "train", f"{name}.csv", "--maps", "6", "--steps", "2", "--out", "out"]
+    assert main(train) == 0
+    assert name in capsys.readouterr().out.splitlines()[0]
+    console = Console(width=80, color_system=None)
+    with console.capture() as shown:
+        grid = algorithm_progress.training_grid(
+            read_task_file(f"{name}.csv"), 0, AlgorithmProgress(1, 2, 0, 0)
+        )
+        console.print(grid)
+        console.print(measured_grid("[/x]", [Measurement(3, 1, 1, "[/y]")]))
+    assert all(text in shown.get() for text in (f"{name}, seed 0", "[/x]", "[/y]"))
+
+
+def test_rows_are_tried_once_at_most(tmp_path, capsys):
+    table = "".join(f"{number:05b},{number:05b}\n" for number in range(20, 27))
+    (tmp_path / "rows.csv").write_text("input,output\n" + table)
+    task = read_task_file("rows.csv")
+    LearnedAlgorithm(copying_module(), task).save("rows.safetensors")
+    evaluate = ["algorithm", "eval", "rows.safetensors", "--task", "rows.csv", "--length", "5"]
+    assert main(evaluate) == 0
+    low = f"{100 / (1 + 1.959963984540054**2 / 7):.1f}"
+    cells = ["5", "random", "7", "of", "7", "100.0%", low, "to", "100.0%"]
+    assert rows(capsys.readouterr().out) == [cells]
+
+
+def test_by_default_the_recipe_s_lengths_are_trained():
+    for name, form, longest in (
+        ("copy", "diagonal", 21),
+        ("copy", "cgru", 41),
+        ("badd", "diagonal", 41),
+    ):
+        train, task = Train(name, form=form), algorithm(name)
+        recipe = train._recipe(task)
+        length = _longest(task, recipe)
+        bins = train._training(task, recipe, length).bins
+        assert (task.symbols(length), bins) == (longest, tuple(range(2, longest + 1)))
+        if form == "diagonal":
+            assert bins == recipe.bins
+    short = Train("copy", length=1)
+    assert short._training(algorithm("copy"), short._recipe(algorithm("copy")), 1).bins == (1,)
 
 
 def test_run_prints_the_answer_and_writes_the_film(copy, tmp_path, capsys):
@@ -257,6 +316,8 @@ def test_an_example_of_each_task(capsys):
         (["train", "badd", "--seeds", "0"], ["--seeds is 0"]),
         (["train", "badd", "--seed", "-1"], ["--seed is -1; allowed: 0 or more"]),
         (["train", "badd", "--length", "100000"], ["GiB are free"]),
+        (["train", "badd", "--length", str(10**11)], ["bins is (200000000001,)", "GiB are free"]),
+        (["train", "badd", "--maps", "3000000"], ["maps 3000000, which takes", "GiB are free"]),
         (["run", "none.safetensors", "1"], ["'none.safetensors' does not exist", "zoo"]),
         (["run", "a/b", "1"], ["'a/b' does not exist"]),
         (["run", ".", "1"], ["'.' is a folder"]),
@@ -266,6 +327,8 @@ def test_an_example_of_each_task(capsys):
         (["run", "CHECKPOINT", "01", "--film", "a.mp4"], ["does not end in .gif"]),
         (["run", "CHECKPOINT", "01" * 999, "--film", "a.gif"], ["at most"]),
         (["eval", "CHECKPOINT", "--length", "0"], ["length is 0"]),
+        (["eval", "CHECKPOINT", "--length", str(10**13)], [f"length is {10**13} and", "GiB are"]),
+        (["eval", "CHECKPOINT", "--length", "3", "--count", str(10**15)], [f"count {10**15}"]),
         (["eval", "CHECKPOINT", "--length", "3", "--count", "0"], ["count is 0"]),
         (["eval", "CHECKPOINT", "--length", "3", "--seed", "-1"], ["seed -1"]),
         (["eval", "CHECKPOINT", "--length", "3", "--task", "none.csv"], ["no such file"]),

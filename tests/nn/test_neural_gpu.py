@@ -204,6 +204,33 @@ def test_compiles_without_a_graph_break(kind, training):
         torch.testing.assert_close(part.grad, gradient)
 
 
+@pytest.mark.filterwarnings("ignore:`torch.jit.script_method` is deprecated:DeprecationWarning")
+def test_the_compiler_takes_seed_after_seed_in_training():
+    """The second seed is a symbol to it, on which it must not unfold the scrambling of words."""
+    torch.compiler.reset()
+    model = make(DiagonalNeuralGPU, dropout=0.2)
+    compiled = torch.compile(model, fullgraph=True, options={"cpp_cache_precompile_headers": False})
+    with torch.no_grad():
+        for seed in (4, 5, 2**63 + 7):
+            torch.testing.assert_close(compiled(SYMBOLS, seed=seed), model(SYMBOLS, seed=seed))
+
+
+@kinds
+def test_a_compiled_module_refuses_what_is_out_of_range(kind):
+    torch.compiler.reset()
+    compiled = torch.compile(make(kind).eval(), fullgraph=True, backend="aot_eager")
+    three, steps = torch.tensor([3, 3, 3]), torch.tensor([2, 2, 2])
+    compiled(SYMBOLS, three, steps)
+    for arguments, message in (
+        ((SYMBOLS + 1, three, steps), "symbols contains a wrong number; give numbers from 0 to 3"),
+        ((SYMBOLS - 1, three, steps), "symbols contains a wrong number"),
+        ((SYMBOLS, 2 * three, steps), "lengths contains a wrong number; give numbers from 1 to 5"),
+        ((SYMBOLS, three, -steps), "steps contains a wrong number; give numbers 0 or more"),
+    ):
+        with pytest.raises(RuntimeError, match=message):
+            compiled(*arguments)
+
+
 @kinds
 def test_exports(kind):
     model = make(kind).eval()

@@ -222,9 +222,7 @@ def test_the_remedy_for_a_wrong_dtype_helps(unit):
     """Autocast joins single and half precision; doubles and integers it leaves as they are."""
     module, x = unit(3, 2), torch.ones(5, 3)
     if unit in (nn.NAU, nn.NAC):  # products widen half precision themselves
-        with pytest.raises(
-            TypeError, match=r"torch\.bfloat16 .*or run under torch\.autocast"
-        ):
+        with pytest.raises(TypeError, match=r"torch\.bfloat16 .*or run under torch\.autocast"):
             module(x.bfloat16())
     with torch.autocast("cpu", torch.bfloat16):
         assert module(x.bfloat16()).shape == (5, 2)

@@ -1,5 +1,6 @@
 """The general loop against a loop written out, and broken runs against unbroken ones."""
 
+import json
 import subprocess
 import sys
 import time
@@ -9,11 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import load, save
 from torch import nn
 
 from torchalu.nn import NAU, NMU, constrain_after, penalty, penalty_ramp
 from torchalu.train import CheckpointError, TrainingConfiguration, cosine, fit, seeded
-from torchalu.train.checkpoint import NAME
+from torchalu.train.checkpoint import NAME, read_checkpoint
 
 OPTIMIZERS = [
     torch.optim.Adam,
@@ -254,6 +256,91 @@ def test_a_damaged_checkpoint_is_named_set_aside_and_done_again(tmp_path, damage
         result = fit(model(), sample, loss, configuration(), folder=tmp_path)
     assert same(result.last_state, whole.last_state)
     assert (tmp_path / f"{NAME}.broken").exists()
+
+
+def read_head(data):
+    """The JSON in the head of a checkpoint."""
+    size = int.from_bytes(data[:8], "little")
+    return json.loads(json.loads(data[8 : 8 + size])["__metadata__"]["torchalu"])
+
+
+def rewritten(data, change, **head):
+    """A checkpoint with other tensors and another head, but the sum that it had."""
+    found, tensors = read_head(data), load(data)
+    change(found, tensors)
+    return save(tensors, {"torchalu": json.dumps(found | head)})
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda head, tensors: head.pop("step"),
+        lambda head, tensors: head.update(step=7),
+        lambda head, tensors: head.pop("sha256"),
+        lambda head, tensors: head.update(identity=[]),
+        lambda head, tensors: tensors.pop("state/0.weight"),
+        lambda head, tensors: tensors["state/0.weight"].view(torch.uint8).bitwise_xor_(1),
+        lambda head, tensors: tensors.pop("generators/cpu"),
+    ],
+)
+def test_a_changed_checkpoint_is_set_aside_and_done_again(tmp_path, change):
+    whole = fit(model(), sample, loss, configuration(), folder=tmp_path)
+    path = tmp_path / NAME
+    path.write_bytes(rewritten(path.read_bytes(), change))
+    with pytest.warns(UserWarning, match=r"no checkpoint .*is now 'checkpoint.safetensors.broken'"):
+        result = fit(model(), sample, loss, configuration(), folder=tmp_path)
+    assert same(result.last_state, whole.last_state)
+    assert (tmp_path / f"{NAME}.broken").exists()
+
+
+def test_every_flipped_bit_of_a_checkpoint_is_found(tmp_path):
+    fit(model(), sample, loss, configuration(steps=8), folder=tmp_path)
+    data = bytearray((tmp_path / NAME).read_bytes())
+    identity, kind = read_head(data)["identity"], data.index(b"torchalu.train/")
+    for place in {*range(0, len(data), 61)} - {*range(kind, kind + 16)}:
+        data[place] ^= 4
+        (tmp_path / NAME).write_bytes(data)
+        with pytest.warns(UserWarning, match="no checkpoint"):
+            assert read_checkpoint(tmp_path, identity) is None
+        data[place] ^= 4
+    (tmp_path / NAME).write_bytes(data)
+    assert read_checkpoint(tmp_path, identity).step == 8
+
+
+def test_checkpoints_of_older_versions(tmp_path):
+    """Those of the first format have no sum, and go on; of others nothing is known."""
+    whole = fit(model(), sample, loss, configuration())
+    path = tmp_path / NAME
+
+    def first(head, tensors):
+        head["format"] = "torchalu.train/1"
+        del head["sha256"]
+
+    fit(model(), sample, loss, configuration(steps=35), folder=tmp_path)
+    path.write_bytes(rewritten(path.read_bytes(), first))
+    result = fit(model(), sample, loss, configuration(), folder=tmp_path)
+    assert same(result.last_state, whole.last_state)
+    path.write_bytes(rewritten(path.read_bytes(), lambda head, tensors: None, format="other/3"))
+    with pytest.raises(CheckpointError, match=r"is of format 'other/3'.*give another folder"):
+        fit(model(), sample, loss, configuration(), folder=tmp_path)
+
+
+def test_fewer_steps_than_were_taken_before_the_first_evaluation(tmp_path, monkeypatch):
+    monkeypatch.setattr("torchalu.train.loop._REPORT_SECONDS", -1.0)
+
+    def stop(step):
+        if step == 9:
+            raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        fit(model(), sample, loss, configuration(), folder=tmp_path, report=stop)
+    result = fit(model(), sample, loss, configuration(steps=5), evaluate=evaluate, folder=tmp_path)
+    module = model()
+    module.load_state_dict(result.last_state)
+    assert (result.status, result.steps, result.best_step) == ("finished", 9, 9)
+    assert result.records["step"].to_list() == [9]
+    assert result.records["validation_loss"].to_list() == [evaluate(module)["validation_loss"]]
+    assert same(result.best_state, fit(model(), sample, loss, configuration(steps=9)).last_state)
 
 
 def test_a_checkpoint_holds_no_pickle(tmp_path):

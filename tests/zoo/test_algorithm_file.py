@@ -11,8 +11,11 @@ from safetensors.torch import load, save
 from exact_copy import exact_copy, untrained
 from torchalu.nn import DiagonalNeuralGPU, NeuralGPU, NeuralGPUBase
 from torchalu.tasks import StringFileTask, algorithm
-from torchalu.zoo import AlgorithmFileError, Card, LearnedAlgorithm, Measurement
-from torchalu.zoo.algorithm_file import _sum
+from torchalu.train.algorithms import AlgorithmTraining
+from torchalu.train.checksum import content_sum
+from torchalu.zoo import AlgorithmFileError, Card, LearnedAlgorithm, Measurement, learn, put
+
+NO_NAMES = ("", ".", "..", "../../x", "/tmp/x", "a\\b", "a\0b", "a\x1b[2Jb", "a\nb", "\ud800")
 
 
 @pytest.fixture
@@ -39,7 +42,7 @@ def forge(path, change=None, *, tensors=None, signed=True, **head):
         change(found, values)
     if signed:
         found.pop("sha256", None)
-        found["sha256"] = _sum(found, values)
+        found["sha256"] = content_sum(found, values)
     path.write_bytes(save(values, {"torchalu": json.dumps(found)}))
 
 
@@ -134,6 +137,23 @@ def test_the_package_s_task_is_not_another(path):
         AlgorithmFileError, match="of the task 'badd', and the task given is 'bmul'"
     ):
         LearnedAlgorithm.load(path, algorithm("bmul"))
+
+
+def test_a_line_break_may_be_a_symbol_of_a_task(tmp_path):
+    task = StringFileTask(name="own", title="rows", alphabet="\nb", example="b\n", size=(1, 0))
+    untrained(task).save(tmp_path / "a.safetensors")
+    assert LearnedAlgorithm.load(tmp_path / "a.safetensors").task == task
+
+
+@pytest.mark.parametrize("name", NO_NAMES)
+def test_nothing_is_put_beside_its_folder(name, tmp_path):
+    task = StringFileTask(name=name, title="rows", alphabet="b", example="b", size=(1, 0))
+    (tmp_path / "in").mkdir()
+    with pytest.raises(ValueError, match=r"the name of the task is .*give another name"):
+        put(untrained(task), tmp_path / "in")
+    with pytest.raises(ValueError, match="the name of the task is"):
+        learn(task, AlgorithmTraining(), tmp_path / "in" / "new")
+    assert [path.name for path in tmp_path.rglob("*")] == ["in"]
 
 
 def test_no_file(tmp_path):
@@ -293,8 +313,13 @@ def test_what_is_no_configuration(path, configuration):
         ({"own": True, "alphabet": "aab"}, "alphabet"),
         ({"own": True, "alphabet": "ab"}, "symbols"),
         ({"more": 1}, "says nothing of a task"),
+        ({"own": True, "size": [2, 10**400]}, "the size of its task is beyond 67108864"),
+        ({"own": True, "size": [2**27, 0]}, "the size of its task is beyond 67108864"),
+        ({"own": True, "title": "\x1b]0;owned\x07"}, "the title of its task has characters"),
+        ({"own": True, "example": "1\x1b[2J"}, "the example of its task has characters"),
+        *(({"own": True, "name": name}, "the name of the task is") for name in NO_NAMES),
     ],
-    ids=str,
+    ids=lambda value: repr(value)[:40],
 )
 def test_tasks(path, change, word):
     forge(path, lambda head, _: head["task"].update(change))
@@ -323,6 +348,11 @@ def test_what_is_no_card(path, card):
         {"seeds_generalizing": 2},
         {"measured": [{"length": 3, "count": 2, "right": 5, "kind": "random", "failed": []}]},
         {"measured": [{"length": 3}]},
+        {"measured": [{"length": 3, "count": 10**400, "right": 5, "kind": "x", "failed": []}]},
+        {"measured": [{"length": 10**400, "count": 5, "right": 5, "kind": "x", "failed": []}]},
+        {"measured": [{"length": 3, "count": 2, "right": 2, "kind": "\x1b[2J", "failed": []}]},
+        {"seeds_tried": 10**400},
+        {"seconds": float("inf")},
         {"more": 1},
     ],
     ids=str,
@@ -396,6 +426,8 @@ def test_a_card_says_what_it_was_given():
         ((3, 1, -1), ValueError),
         ((3.0, 1, 1), TypeError),
         ((True, 1, 1), TypeError),
+        ((3, 2**63, 1), ValueError),
+        ((3, 1, 1, "\x07"), ValueError),
         ((3, 1, 1, 5), TypeError),
     ],
 )

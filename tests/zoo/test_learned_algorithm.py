@@ -1,5 +1,7 @@
 """A learned algorithm: what it answers, how it is measured, its states and films."""
 
+import resource
+
 import numpy as np
 import pytest
 import torch
@@ -168,6 +170,20 @@ def test_strings_longer_than_memory_allows(monkeypatch):
         learned.evaluate(1000, count=1)
 
 
+@pytest.mark.parametrize(("length", "count"), [(10**13, 1), (3, 10**15), (10**11, 10)])
+def test_strings_that_are_not_drawn_for_want_of_memory(length, count):
+    learned = exact_copy()
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for call in (learned.evaluate, learned.measure, learned.test_strings):
+        lengths = [length] if call == learned.measure else length
+        with pytest.raises(ValueError, match=f"length is {length} and count {count}, which takes"):
+            call(lengths, count)
+    if length > 3:
+        with pytest.raises(ValueError, match="GiB are free"):
+            learned.evaluate_adversarial(length)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 50_000  # KiB
+
+
 def test_a_film_that_is_too_long(tmp_path):
     with pytest.raises(ValueError, match="film a string of at most"):
         exact_copy().film("01" * 1000, tmp_path / "film.gif")
@@ -198,7 +214,8 @@ def test_a_task_of_one_s_own():
     )
     learned = LearnedAlgorithm(copying_module(4), task)
     assert learned.run("cab") == "cab"
-    assert learned.evaluate(3, count=5).right == 0
+    accuracy = learned.evaluate(3, count=5)
+    assert (accuracy.right, accuracy.count) == (0, 1)
     assert learned.evaluate_adversarial(3) == {}
     with pytest.raises(ValueError, match="no row of 'own' has an input so long"):
         learned.evaluate(4)

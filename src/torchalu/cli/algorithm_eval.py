@@ -30,7 +30,7 @@ class Evaluate:
     """Lengths of the strings, as the task counts them: digits of an operand in arithmetic."""
 
     count: Annotated[int, tyro.conf.arg(metavar="N")] = 100
-    """Random strings of each length."""
+    """Random strings of each length; of your own rows each is tried once at most."""
 
     seed: Annotated[int, tyro.conf.arg(metavar="N")] = 0
     """Of the random strings."""
@@ -85,7 +85,7 @@ class Evaluate:
         for length in self.length:
             rows.append((length, RANDOM, learned.test_strings(length, self.count, self.seed)))
             if self.adversarial:
-                kinds = learned.task.adversarial(length)
+                kinds = learned.adversarial(length)
                 rows += [(length, kind, texts) for kind, texts in kinds.items()]
         yield from rows
 

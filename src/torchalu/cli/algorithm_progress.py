@@ -13,6 +13,7 @@ from rich import box
 from rich.console import Console
 from rich.live import Live
 from rich.table import Table as Grid
+from rich.text import Text
 
 from torchalu.tasks import AlgorithmicTask
 from torchalu.train.algorithms import AlgorithmProgress
@@ -59,10 +60,11 @@ def training_grid(task: AlgorithmicTask, seed: int, progress: AlgorithmProgress)
         >>> row = {"right@41": 0.5, "digits@41": 0.98}
         >>> progress = AlgorithmProgress(200, 1000, 65.0, 0.25, row)
         >>> grid = training_grid(algorithm("badd"), 0, progress)
-        >>> grid.title, grid.row_count
+        >>> str(grid.title), grid.row_count
         ('badd, seed 0: step 200 of 1000, 0:01:05, loss 0.25', 1)
     """
-    grid = Grid(box=box.SIMPLE_HEAD, title=_heading(task, seed, progress), title_justify="left")
+    heading = Text(_heading(task, seed, progress))
+    grid = Grid(box=box.SIMPLE_HEAD, title=heading, title_justify="left")
     for name in ("length", "symbols", "strings right", "symbols right"):
         grid.add_column(name, justify="right")
     for symbols in evaluated(progress):

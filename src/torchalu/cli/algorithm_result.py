@@ -10,6 +10,7 @@ import tyro
 from rich import box
 from rich.console import Console
 from rich.table import Table as Grid
+from rich.text import Text
 
 if TYPE_CHECKING:
     from torchalu.zoo import LearnedAlgorithm, Measurement
@@ -36,7 +37,7 @@ def measured_grid(title: str, measured: Sequence[Measurement]) -> Grid:
         >>> text.get().split()[-9:]
         ['20', 'random', '98', 'of', '100', '98.0%', '93.0', 'to', '99.4%']
     """
-    grid = Grid(box=box.SIMPLE_HEAD, title=title, title_justify="left")
+    grid = Grid(box=box.SIMPLE_HEAD, title=Text(title), title_justify="left")
     grid.add_column("length", justify="right")
     grid.add_column("strings")
     for name in ("right", "rate", "95% interval"):
@@ -47,7 +48,7 @@ def measured_grid(title: str, measured: Sequence[Measurement]) -> Grid:
             continue
         grid.add_row(
             str(row.length),
-            row.kind,
+            Text(row.kind),
             f"{row.right} of {row.count}",
             f"{row.rate:.1%}",
             f"{100 * low:.1f} to {high:.1%}",

@@ -38,7 +38,7 @@ class Train:
     """The improved Neural GPU, or the original one."""
 
     length: Annotated[int | None, tyro.conf.arg(metavar="N")] = None
-    """Longest training strings, as the task counts them; by default those of 41 symbols, which is
+    """Longest training strings, as the task counts them; by default those of the recipe, which is
     20 digits in an operand, or the longest in the file."""
 
     maps: Annotated[int | None, tyro.conf.arg(metavar="N")] = None
@@ -74,8 +74,9 @@ class Train:
 
         self._check()
         task = _task(self.task)
-        length = _longest(task) if self.length is None else self.length
-        training = self._training(task, length)
+        recipe = self._recipe(task)
+        length = _longest(task, recipe) if self.length is None else self.length
+        training = self._training(task, recipe, length)
         out = Path("runs") / task.name if self.out is None else self.out
         command = self._command(length, training)
         try:
@@ -105,22 +106,30 @@ class Train:
         if self.seed < 0:
             raise ValueError(f"--seed is {self.seed}; allowed: 0 or more")
 
-    def _training(self, task: AlgorithmicTask, length: int) -> AlgorithmTraining:
-        """The form's recipe, with what was asked for in its place."""
+    def _recipe(self, task: AlgorithmicTask) -> AlgorithmTraining:
+        """The form's recipe."""
         from torchalu.train.algorithms import AlgorithmTraining
 
         recipes = {"diagonal": AlgorithmTraining.improved, "cgru": AlgorithmTraining.original}
-        recipe = recipes[self.form](task)
+        return recipes[self.form](task)
+
+    def _training(
+        self, task: AlgorithmicTask, recipe: AlgorithmTraining, length: int
+    ) -> AlgorithmTraining:
+        """The recipe, with what was asked for in its place."""
+        from torchalu.train.algorithms.start import check_training_memory
+
         longest = task.symbols(length)
-        bins = sorted({-(-size * longest // recipe.bins[-1]) for size in recipe.bins})
-        changes: dict[str, Any] = {"bins": tuple(bins)}
+        changes: dict[str, Any] = {"bins": (longest,)}
         if self.steps is not None:
             changes["steps"] = self.steps
         if self.maps is not None:
             changes["maps"] = self.maps
             if self.form == "diagonal":
                 changes["learning_rate"] = recipe.learning_rate * recipe.maps / self.maps
-        return dataclasses.replace(recipe, seed=self.seed, **changes)
+        training = dataclasses.replace(recipe, seed=self.seed, **changes)
+        check_training_memory(task, training)  # before all lengths are listed
+        return dataclasses.replace(training, bins=tuple(range(min(2, longest), longest + 1)))
 
     def _command(self, length: int, training: AlgorithmTraining) -> str:
         """The command that does the same, whatever the defaults may become."""
@@ -146,14 +155,13 @@ def _task(name: str) -> AlgorithmicTask:
     return algorithm(name)
 
 
-def _longest(task: AlgorithmicTask) -> int:
+def _longest(task: AlgorithmicTask, recipe: AlgorithmTraining) -> int:
     """The length of the longest training strings by default."""
     from torchalu.tasks import StringFileTask
-    from torchalu.train.algorithms import AlgorithmTraining
 
     if isinstance(task, StringFileTask):
         return max(map(len, task.rows))
-    return task.lengths(AlgorithmTraining().bins[-1])
+    return task.lengths(recipe.bins[-1])
 
 
 def _validated(learned: LearnedAlgorithm, records: pl.DataFrame) -> tuple[Measurement, ...]:

@@ -15,6 +15,9 @@ from torchalu.evaluate.intervals import wilson
 from torchalu.evaluate.memory import check_memory, free_bytes, unroll_bytes
 from torchalu.tasks.algorithms import AlgorithmicTask, SymbolBatch, encode
 
+_STRING_BYTES = 64
+"""Memory that it takes to draw, to write down and to encode a symbol, with its answer."""
+
 
 @dataclass(frozen=True)
 class StringAccuracy:
@@ -98,8 +101,10 @@ def string_accuracy(
         raise ValueError("texts is empty; give at least one string")
     if batch_symbols < 1:
         raise ValueError(f"batch_symbols is {batch_symbols}; give a positive integer")
+    longest = max(task.symbols(task.length_of(text)) for text in texts)
+    check_strings(module, longest, len(texts), f"texts holds a string of {longest} symbols")
     batch = encode(task, list(texts))
-    device = next((p.device for p in module.parameters()), torch.device("cpu"))
+    device = _device(module)
     correct = np.zeros(len(texts), bool)
     symbols, loss, done = 0, 0.0, 0
     training = module.training
@@ -119,14 +124,36 @@ def string_accuracy(
     return StringAccuracy(correct, symbols / total, loss / total)
 
 
+def check_strings(module: nn.Module, symbols: int, count: int, what: str) -> None:
+    """Refuse strings that a module cannot be tried on for want of memory, before they are drawn.
+
+    Args:
+        module: answers them, one at a time at least.
+        symbols: of the longest.
+        count: how many there are; all are drawn and encoded at once.
+        what: the argument and its value, for the error.
+
+    Raises:
+        ValueError: more memory is needed than is free, with an estimate.
+
+    Example:
+        >>> check_strings(nn.Linear(1, 1), 41, 10**15, "count is 10**15")
+        Traceback (most recent call last):
+        ValueError: count is 10**15, which takes about 2.4e+09 GiB, and ... GiB are free; ...
+    """
+    check_memory(unroll_bytes(module, 1, symbols), _device(module), what)
+    check_memory(count * symbols * _STRING_BYTES, torch.device("cpu"), what)
+
+
+def _device(module: nn.Module) -> torch.device:
+    """Where a module lies."""
+    return next((p.device for p in module.parameters()), torch.device("cpu"))
+
+
 def _batches(
     module: nn.Module, batch: SymbolBatch, batch_symbols: int, device: torch.device
 ) -> Iterator[Tensor]:
-    """The places of the strings that run together; an error before any runs if one is too long."""
-    longest = int(batch.lengths.max())
-    check_memory(
-        unroll_bytes(module, 1, longest), device, f"texts holds a string of {longest} symbols"
-    )
+    """The places of the strings that run together."""
     for length in batch.lengths.unique().tolist():
         places = torch.nonzero(batch.lengths == length).flatten()
         fitting = free_bytes(device) // (2 * unroll_bytes(module, 1, length))

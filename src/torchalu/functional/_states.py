@@ -37,6 +37,32 @@ def check_kernels(state: Tensor, layer: Layer) -> None:
             )
 
 
+def check_range(name: str, numbers: Tensor, least: int, most: int | None = None) -> None:
+    """Refuse numbers out of range.
+
+    Args:
+        name: what the caller calls them.
+        numbers: of any shape.
+        least: smallest number allowed.
+        most: greatest number allowed, if there is one.
+
+    Raises:
+        ValueError: a number is out of range; a RuntimeError in a compiled graph, which has no
+            numbers while it is traced.
+    """
+    allowed = f"{least} or more" if most is None else f"from {least} to {most}"
+    if torch.compiler.is_compiling():
+        fit = numbers >= least if most is None else (numbers >= least) & (numbers <= most)
+        message = f"{name} contains a wrong number; give numbers {allowed}"
+        torch.ops.aten._assert_async.msg(fit.all(), message)
+        return
+    if not numbers.numel():
+        return
+    low, high = torch.stack(numbers.aminmax()).tolist()
+    if low < least or (most is not None and high > most):
+        raise ValueError(f"{name} contains {low if low < least else high}; give numbers {allowed}")
+
+
 def length_mask(lengths: Tensor, state: Tensor) -> Tensor:
     """0 behind the end of each sequence, 1 before, for images.
 
@@ -46,7 +72,7 @@ def length_mask(lengths: Tensor, state: Tensor) -> Tensor:
 
     Raises:
         TypeError: `lengths` has another dtype than int64.
-        ValueError: `lengths` is not one number a sequence.
+        ValueError: `lengths` is not one number from 0 to the length of the state a sequence.
     """
     if lengths.dtype != torch.int64:
         raise TypeError(f"lengths is {lengths.dtype}; convert it with .long()")
@@ -55,6 +81,7 @@ def length_mask(lengths: Tensor, state: Tensor) -> Tensor:
             f"lengths has shape {tuple(lengths.shape)}; give one number for each of the "
             f"{len(state)} sequences: ({len(state)},)"
         )
+    check_range("lengths", lengths, 0, state.shape[1])
     return position_mask(lengths, state.shape[1], state.dtype)
 
 

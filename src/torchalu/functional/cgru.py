@@ -63,7 +63,7 @@ def cgru(
 
     Raises:
         TypeError: `lengths` are no int64 numbers.
-        ValueError: the shapes do not fit, or a kernel's size is even.
+        ValueError: the shapes do not fit, a kernel's size is even, or a length is not in 0 to n.
 
     Source:
         Kaiser & Sutskever 2016, section 2 for the unit, section 3.3 for the cutoff. Departure,

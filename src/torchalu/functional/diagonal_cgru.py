@@ -97,8 +97,8 @@ def diagonal_cgru(
 
     Raises:
         TypeError: `lengths` are no int64 numbers.
-        ValueError: the shapes do not fit, the kernel's size is even, or the number of maps is
-            no multiple of 3.
+        ValueError: the shapes do not fit, the kernel's size is even, the number of maps is no
+            multiple of 3, or a length is not in 0 to n.
 
     Source:
         Freivalds & Liepins 2017, the unit with diagonal gates. Departure: dropout on the

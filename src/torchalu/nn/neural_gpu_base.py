@@ -114,7 +114,7 @@ class NeuralGPUBase(nn.Module, ABC):
         Raises:
             TypeError: an argument does not hold int64 numbers.
             ValueError: the shapes do not fit, or a symbol, length or number of steps is out of
-                range.
+                range; the last is a RuntimeError in a graph of `torch.compile`.
         """
         lengths, steps = self._arguments(symbols, lengths, steps)
         keep, noise, seed = self._disturbance(lengths, seed)

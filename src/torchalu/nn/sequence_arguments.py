@@ -3,6 +3,8 @@
 import torch
 from torch import Tensor
 
+from torchalu.functional._states import check_range
+
 
 def check_symbols(symbols: Tensor, num_symbols: int) -> None:
     """Refuse what is no batch of sequences of the alphabet.
@@ -13,7 +15,8 @@ def check_symbols(symbols: Tensor, num_symbols: int) -> None:
 
     Raises:
         TypeError: `symbols` are no int64 numbers.
-        ValueError: `symbols` has another shape or no positions, or a number is out of range.
+        ValueError: `symbols` has another shape or no positions, or a number is out of range; the
+            last is a RuntimeError in a compiled graph.
     """
     if symbols.dtype != torch.int64:
         raise TypeError(f"symbols is {symbols.dtype}; convert the numbers with .long()")
@@ -21,7 +24,7 @@ def check_symbols(symbols: Tensor, num_symbols: int) -> None:
         raise ValueError(
             f"symbols has shape {tuple(symbols.shape)}; give (batch, length), a length of 1 or more"
         )
-    _check_range("symbols", symbols, 0, num_symbols - 1)
+    check_range("symbols", symbols, 0, num_symbols - 1)
 
 
 def check_counts(
@@ -38,7 +41,8 @@ def check_counts(
 
     Raises:
         TypeError: `counts` are no int64 numbers.
-        ValueError: `counts` has another shape, or a number is out of range.
+        ValueError: `counts` has another shape, or a number is out of range; the last is a
+            RuntimeError in a compiled graph.
     """
     if counts.dtype != torch.int64:
         raise TypeError(f"{name} is {counts.dtype}; convert the numbers with .long()")
@@ -47,14 +51,4 @@ def check_counts(
             f"{name} has shape {tuple(counts.shape)}; give one number for each of the "
             f"{len(symbols)} sequences: ({len(symbols)},)"
         )
-    _check_range(name, counts, least, most)
-
-
-def _check_range(name: str, numbers: Tensor, least: int, most: int | None) -> None:
-    """Refuse numbers out of range; a graph that is being traced has no numbers yet."""
-    if torch.compiler.is_compiling() or not numbers.numel():
-        return
-    low, high = torch.stack(numbers.aminmax()).tolist()
-    if low < least or (most is not None and high > most):
-        allowed = f"{least} or more" if most is None else f"from {least} to {most}"
-        raise ValueError(f"{name} contains {low if low < least else high}; give numbers {allowed}")
+    check_range(name, counts, least, most)

@@ -14,10 +14,21 @@ import torch
 from safetensors.torch import load, save
 from torch import Tensor
 
+from torchalu.train.checksum import content_sum
 from torchalu.train.files import write_atomic
 
 NAME = "checkpoint.safetensors"
-_FORMAT = "torchalu.train/1"
+_FORMAT = "torchalu.train/2"
+_WITHOUT_SUM = "torchalu.train/1"
+_NOT_WHOLE = (
+    safetensors.SafetensorError,
+    KeyError,
+    TypeError,
+    ValueError,
+    AttributeError,
+    RecursionError,
+)
+"""What reading a file raises that is cut short, was changed, or is no checkpoint."""
 
 
 class CheckpointError(ValueError):
@@ -105,14 +116,17 @@ def write_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
         "hooks": hooks,
     }
     copies = {name: value.detach().cpu().clone().contiguous() for name, value in tensors.items()}
+    head = json.loads(json.dumps(head, allow_nan=False))  # as it will be read
+    head["sha256"] = content_sum(head, copies)
     folder.mkdir(parents=True, exist_ok=True)
-    write_atomic(folder / NAME, save(copies, {"torchalu": json.dumps(head, allow_nan=False)}))
+    write_atomic(folder / NAME, save(copies, {"torchalu": json.dumps(head)}))
 
 
 def read_checkpoint(folder: Path, identity: dict[str, Any]) -> Checkpoint | None:
     """Read the checkpoint in a folder; None if there is none to go on from.
 
-    A file that cannot be read is set aside under a name that ends in `.broken`, with a warning.
+    A file that is not whole, or was changed, is set aside under a name that ends in `.broken`, with
+    a warning.
 
     Args:
         folder: where `write_checkpoint` put it.
@@ -120,7 +134,7 @@ def read_checkpoint(folder: Path, identity: dict[str, Any]) -> Checkpoint | None
 
     Raises:
         OSError: the file is there and cannot be opened.
-        CheckpointError: it is of another run, with what differs.
+        CheckpointError: it is of another run, with what differs, or of another format.
     """
     path = folder / NAME
     try:
@@ -128,13 +142,8 @@ def read_checkpoint(folder: Path, identity: dict[str, Any]) -> Checkpoint | None
     except FileNotFoundError:
         return None
     try:
-        head = json.loads(_metadata(data)["torchalu"])
-        if head["format"] != _FORMAT:
-            raise CheckpointError(
-                f"{str(path)!r} is of format {head['format']!r}; give {_FORMAT!r}"
-            )
-        tensors = load(data)
-    except (safetensors.SafetensorError, KeyError, TypeError, json.JSONDecodeError) as error:
+        head, checkpoint = _whole(data)
+    except _NOT_WHOLE as error:
         aside = path.with_name(f"{NAME}.broken")
         path.replace(aside)
         warnings.warn(
@@ -143,8 +152,23 @@ def read_checkpoint(folder: Path, identity: dict[str, Any]) -> Checkpoint | None
             stacklevel=3,
         )
         return None
-    _compare(path, head["identity"], identity)
-    return _assemble(head, tensors)
+    if checkpoint is None:
+        raise CheckpointError(
+            f"{str(path)!r} is of format {head['format']!r}, and this version of torchalu knows "
+            f"{_FORMAT!r}; give another folder, or remove the file to begin anew"
+        )
+    _compare(path, checkpoint.identity, identity)
+    return checkpoint
+
+
+def _whole(data: bytes) -> tuple[dict[str, Any], Checkpoint | None]:
+    """The head of a file and its checkpoint, None of another format; raises if it is not whole."""
+    head, tensors = json.loads(_metadata(data)["torchalu"]), load(data)
+    if head["format"] not in (_FORMAT, _WITHOUT_SUM):
+        return head, None
+    if head["format"] == _FORMAT and head.pop("sha256") != content_sum(head, tensors):
+        raise ValueError("its sha256 is not that of its content")
+    return head, _assemble(head, tensors)
 
 
 def _assemble(head: dict[str, Any], tensors: dict[str, Tensor]) -> Checkpoint:
@@ -214,6 +238,8 @@ def _compare(path: Path, found: dict[str, Any], wanted: dict[str, Any]) -> None:
     difference = _difference(found, json.loads(json.dumps(wanted)))
     if difference is not None:
         name, there, here = difference
+        if name.startswith("hooks.") and name.count(".") > 1:
+            name = name.split(".", 2)[2]  # a setting, of whichever hook
         raise CheckpointError(
             f"{str(path)!r} is of a run with {name} = {there!r}, and this one has {here!r}; give "
             "another folder, or remove the file to begin anew"
@@ -226,7 +252,7 @@ def _difference(found: Any, wanted: Any, within: str = "") -> tuple[str, Any, An
         return None if found == wanted else (within, found, wanted)
     if within and found.keys() != wanted.keys():
         return within, sorted(found), sorted(wanted)
-    for name in sorted({*found, *wanted}):
+    for name in wanted | found:
         path = f"{within}.{name}" if within else name
         difference = _difference(found.get(name, {}), wanted.get(name, {}), path)
         if difference is not None:

@@ -114,6 +114,8 @@ class Run:
     def step_once(self) -> None:
         """Take one optimizer step, and evaluate where it is time to."""
         if self.step >= self.configuration.steps:
+            if not self.records:  # it was broken off before it was evaluated; its loss is not kept
+                self.record(math.nan)
             self.status = "finished"
             return
         for hook in self.hooks.values():
@@ -244,17 +246,17 @@ class Run:
         )
 
     def identity(self) -> dict[str, Any]:
-        """What a checkpoint must agree in; a run may be given more steps."""
+        """What a checkpoint must agree in, the first first; a run may be given more steps."""
         numbers = {
             name: value
             for name, value in self.configuration.to_json().items()
             if name not in ("steps", "checkpoint_every")
         }
         shapes = {name: list(value.shape) for name, value in self.module.state_dict().items()}
-        identity = numbers | {"optimizer": type(self.optimizer).__name__, "parameters": shapes}
-        if self.hooks:
-            identity["hooks"] = {name: hook.settings() for name, hook in self.hooks.items()}
-        return identity
+        hooks = {name: hook.settings() for name, hook in self.hooks.items()}
+        optimizer = type(self.optimizer).__name__
+        identity = numbers | {"optimizer": optimizer, "parameters": shapes}
+        return {"hooks": hooks} | identity if hooks else identity
 
     def cuda_devices(self) -> list[int]:
         """The GPUs that the module lies on."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -15,6 +14,7 @@ from torch import Tensor
 
 from torchalu.nn import DiagonalNeuralGPU, NeuralGPU, NeuralGPUBase
 from torchalu.train import write_atomic
+from torchalu.train.checksum import content_sum
 
 SUFFIX = ".safetensors"
 FORMS: dict[str, Callable[..., NeuralGPUBase]] = {
@@ -63,7 +63,7 @@ def write_algorithm(path: str | Path, module: NeuralGPUBase, head: Mapping[str, 
         "configuration": module.configuration(),
         **head,
     }
-    full["sha256"] = _sum(full, tensors)
+    full["sha256"] = content_sum(full, tensors)
     write_atomic(path, save(tensors, {_KEY: json.dumps(full, allow_nan=False)}))
 
 
@@ -100,7 +100,7 @@ def read_algorithm(path: str | Path) -> tuple[NeuralGPUBase, dict[str, Any]]:
             f"is of format {head.get('format')!r}, and this version of torchalu knows {_FORMAT!r}",
             "use the version that wrote it, or train the algorithm again",
         )
-    if head.pop("sha256", None) != _sum(head, tensors):
+    if head.pop("sha256", None) != content_sum(head, tensors):
         refuse(path, "was changed after it was written: its sha256 is not that of its content")
     wrong = _wrong_values(tensors)
     if wrong:
@@ -153,16 +153,6 @@ def _head(data: bytes) -> dict[str, Any]:
 def _small(value: Any) -> bool:
     """Whether a number of a configuration can be one."""
     return value is None or (isinstance(value, bool | int | float) and abs(value) <= _MOST_NUMBER)
-
-
-def _sum(head: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> str:
-    """The SHA-256 of the tensors and of the head."""
-    digest = hashlib.sha256(json.dumps(head, sort_keys=True).encode())
-    for name in sorted(tensors):
-        value = tensors[name].contiguous()
-        digest.update(f"{name} {value.dtype} {list(value.shape)} ".encode())
-        digest.update(value.reshape(-1).view(torch.uint8).numpy().tobytes())
-    return digest.hexdigest()
 
 
 def _wrong_values(tensors: Mapping[str, Tensor]) -> str:

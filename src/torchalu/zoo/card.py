@@ -12,6 +12,8 @@ from torchalu.evaluate import StringAccuracy, wilson
 
 RANDOM = "random"
 _MOST_FAILED, _MOST_SYMBOLS = 3, 120
+_MOST = 2**63
+"""Numbers are below it."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,8 @@ class Measurement:
 
     Raises:
         TypeError: a number is no integer, or a text no string.
-        ValueError: a length below 1, or `right` not in 0 to `count`.
+        ValueError: a length below 1, `right` not in 0 to `count`, a number from 2**63 up, or a kind
+            that cannot be printed.
 
     Example:
         >>> Measurement(20, 100, 98).interval
@@ -45,6 +48,8 @@ class Measurement:
             _check(name, getattr(self, name), (int,))
         for value in (self.kind, *self.failed):
             _check("kind or a failed string", value, (str,))
+        if not self.kind.isprintable():
+            raise ValueError(f"kind is {self.kind!r}; give characters that can be printed")
         if self.length < 1 or not 0 <= self.right <= self.count:
             raise ValueError(
                 f"length is {self.length}, count {self.count}, right {self.right}; allowed: a "
@@ -97,7 +102,7 @@ class Card:
 
     Raises:
         TypeError: a value is of another type.
-        ValueError: more seeds generalize than were tried.
+        ValueError: more seeds generalize than were tried, or a number is from 2**63 up.
 
     Example:
         >>> card = Card("badd", "DiagonalNeuralGPU", {"maps": 48}, seed=3, steps=2000)
@@ -178,7 +183,9 @@ class Card:
 
 
 def _check(name: str, value: Any, types: tuple[type, ...]) -> None:
-    """Raises where a value is of none of the types; a truth value is no number."""
+    """Raises where a value is of none of the types, or too large; a truth value is no number."""
     if not isinstance(value, types) or isinstance(value, bool):
         allowed = " or ".join(kind.__name__ for kind in types)
         raise TypeError(f"{name} is {value!r}; give {allowed.replace('NoneType', 'None')}")
+    if isinstance(value, int | float) and not abs(value) < _MOST:
+        raise ValueError(f"{name} is not between -2**63 and 2**63; give a smaller number")

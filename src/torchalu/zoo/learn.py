@@ -21,6 +21,7 @@ from torchalu.train.lock import FolderLock
 from torchalu.zoo.card import Card
 from torchalu.zoo.learned_algorithm import LearnedAlgorithm
 from torchalu.zoo.shelf import put
+from torchalu.zoo.task_description import describe
 
 _LOCK = "lock"
 
@@ -54,7 +55,8 @@ def learn(
         `torchalu.train.algorithms.StringValidation.by_length`. Nothing is measured yet.
 
     Raises:
-        ValueError: no seeds; or as `torchalu.train.algorithms.train_algorithm`.
+        ValueError: no seeds; a task that no file can hold, such as one named `a/b`; or as
+            `torchalu.train.algorithms.train_algorithm`.
         BlockingIOError: another process is at work in the folder.
         OSError: the folder cannot be written to.
 
@@ -71,6 +73,7 @@ def learn(
     """
     if seeds < 1:
         raise ValueError(f"seeds is {seeds}; give 1 or more")
+    describe(task)  # what no file can hold is named before the training
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     lock = FolderLock(folder / _LOCK)

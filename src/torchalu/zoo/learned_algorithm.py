@@ -19,8 +19,9 @@ from torchalu.evaluate import (
     string_accuracy,
     unroll_bytes,
 )
+from torchalu.evaluate.strings import check_strings
 from torchalu.nn import NeuralGPUBase
-from torchalu.tasks import AlgorithmicTask, decode, encode
+from torchalu.tasks import AlgorithmicTask, StringFileTask, decode, encode
 from torchalu.zoo.algorithm_file import read_algorithm, refuse, write_algorithm
 from torchalu.zoo.card import RANDOM, Card, Measurement
 from torchalu.zoo.film import check_film, check_film_size, write_film
@@ -128,7 +129,7 @@ class LearnedAlgorithm:
 
         Args:
             length: of the operands, or of the string, as the task counts it.
-            count: how many strings.
+            count: how many strings; of a task of your own its rows, each once at most.
             seed: of their random numbers, which no training uses.
 
         Raises:
@@ -150,8 +151,21 @@ class LearnedAlgorithm:
         """
         if count < 1 or seed < 0:
             raise ValueError(f"count is {count} and seed {seed}; give at least 1 and 0")
+        self._check_memory(length, count)
         rng = np.random.default_rng([_TEST_STRINGS, seed, max(length, 0)])
-        return self.task.sample(length, count, rng)
+        return self.task.sample_tests(length, count, rng)
+
+    def adversarial(self, length: int) -> dict[str, list[str]]:
+        """The strings that `evaluate_adversarial` tries, by kind.
+
+        Args:
+            length: as in `evaluate`.
+
+        Raises:
+            ValueError: as in `evaluate`.
+        """
+        self._check_memory(length, 1)
+        return self.task.adversarial(length)
 
     def evaluate_adversarial(self, length: int) -> dict[str, StringAccuracy]:
         """The share that is right of the strings on which learned algorithms fail first.
@@ -167,7 +181,7 @@ class LearnedAlgorithm:
         """
         return {
             kind: string_accuracy(self.module, self.task, texts)
-            for kind, texts in self.task.adversarial(length).items()
+            for kind, texts in self.adversarial(length).items()
         }
 
     def measure(
@@ -190,7 +204,7 @@ class LearnedAlgorithm:
         measured = {(entry.length, entry.kind): entry for entry in self.card.measured}
         for length in lengths:
             strings = {RANDOM: self.test_strings(length, count, seed)}
-            strings |= self.task.adversarial(length) if adversarial else {}
+            strings |= self.adversarial(length) if adversarial else {}
             for kind, texts in strings.items():
                 result = string_accuracy(self.module, self.task, texts)
                 measured[length, kind] = Measurement.of(length, kind, texts, result)
@@ -275,6 +289,13 @@ class LearnedAlgorithm:
             return cls(module, known, Card.from_json(head.get("card", "")))
         except (TypeError, ValueError) as error:
             refuse(path, f"does not fit: {error}", "name another file or task")
+
+    def _check_memory(self, length: int, count: int) -> None:
+        """Refuse strings that memory does not suffice for, before they are drawn."""
+        if isinstance(self.task, StringFileTask):
+            return  # its rows are there already
+        what = f"length is {length} and count {count}"
+        check_strings(self.module, self.task.symbols(length), count, what)
 
     def _answers(self, texts: list[str]) -> Iterator[str]:
         """The answers to texts that take the same number of symbols."""

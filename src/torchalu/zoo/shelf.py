@@ -10,6 +10,7 @@ from torchalu.tasks import AlgorithmicTask
 from torchalu.train import write_atomic
 from torchalu.zoo.algorithm_file import SUFFIX
 from torchalu.zoo.learned_algorithm import LearnedAlgorithm
+from torchalu.zoo.task_description import check_name
 
 _FOLDER = resources.files("torchalu.zoo.weights")
 
@@ -64,9 +65,10 @@ def put(learned: LearnedAlgorithm, folder: str | Path) -> Path:
         The path of the checkpoint.
 
     Raises:
-        ValueError: its weights are not fit for a file.
+        ValueError: its weights are not fit for a file, or its task's name is not.
         OSError: the folder cannot be written to.
     """
+    check_name(learned.task.name)
     path = Path(folder) / f"{learned.task.name}{SUFFIX}"
     learned.save(path)
     write_atomic(path.with_suffix(".json"), learned.card.to_json())

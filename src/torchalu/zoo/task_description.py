@@ -8,6 +8,8 @@ from typing import Any
 from torchalu.tasks import AlgorithmicTask, StringFileTask, algorithm, algorithm_names
 
 _KEYS = ("name", "title", "alphabet", "example", "size", "filled")
+_LARGEST = 1 << 26
+"""Of the numbers of a size: as many symbols as the largest file of rows has bytes."""
 
 
 def describe(task: AlgorithmicTask) -> dict[str, Any]:
@@ -16,12 +18,39 @@ def describe(task: AlgorithmicTask) -> dict[str, Any]:
     Args:
         task: one of the package's, or from a file of rows.
 
+    Raises:
+        ValueError: its name, title, example or size is none that a file can hold.
+
     Example:
         >>> describe(algorithm("copy"))["alphabet"]
         '01'
     """
     description = {name: getattr(task, name) for name in _KEYS}
-    return {**description, "size": list(task.size), "own": isinstance(task, StringFileTask)}
+    description |= {"size": list(task.size), "own": isinstance(task, StringFileTask)}
+    _check(description)
+    return description
+
+
+def check_name(name: str) -> None:
+    """Refuse the name of a task that cannot be that of a file, or be shown.
+
+    Args:
+        name: of a task.
+
+    Raises:
+        ValueError: it is empty, `.` or `..`, or has a slash, a backslash or a character that
+            cannot be printed, as control characters.
+
+    Example:
+        >>> check_name("../badd")
+        Traceback (most recent call last):
+        ValueError: the name of the task is '../badd'; allowed: characters that can be printed, ...
+    """
+    if name in ("", ".", "..") or not name.isprintable() or {*name} & {"/", "\\"}:
+        raise ValueError(
+            f"the name of the task is {name!r}; allowed: characters that can be printed, but no / "
+            "and \\, and neither . nor .. alone, as files are called by it; give another name"
+        )
 
 
 def recall(description: Any, task: AlgorithmicTask | None = None) -> AlgorithmicTask:
@@ -37,7 +66,8 @@ def recall(description: Any, task: AlgorithmicTask | None = None) -> Algorithmic
 
     Raises:
         TypeError: the description is no description of a task.
-        ValueError: it is of another alphabet, or other sizes, than the task of that name.
+        ValueError: it is of another alphabet, or other sizes, than the task of that name; its name,
+            title, example or size is none that a task can have.
 
     Example:
         >>> recall(describe(algorithm("badd"))).solve("11+11")
@@ -91,7 +121,7 @@ def _with_rows(own: StringFileTask, task: AlgorithmicTask) -> StringFileTask:
 
 
 def _check(description: Any) -> None:
-    """Raises unless each part has the type that it should have."""
+    """Raises unless each part is of the type and in the range that it should be."""
     types = dict.fromkeys(_KEYS, str) | {"size": list, "filled": bool, "own": bool}
     if not isinstance(description, dict) or set(description) != set(types):
         raise TypeError("it says nothing of a task")
@@ -101,3 +131,12 @@ def _check(description: Any) -> None:
     size = description["size"]
     if len(size) != 2 or any(type(number) is not int for number in size) or size[0] < 1:
         raise TypeError(f"the size of its task is {size!r}")
+    if max(map(abs, size)) > _LARGEST:
+        raise ValueError(f"the size of its task is beyond {_LARGEST}")
+    check_name(description["name"])
+    foreign = "".join({*description["example"]} - {*description["alphabet"]})
+    for name, text in (("title", description["title"]), ("example", foreign)):
+        if not text.isprintable():
+            raise ValueError(
+                f"the {name} of its task has characters that cannot be printed: {text!r}"
+            )

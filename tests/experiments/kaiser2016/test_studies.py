@@ -312,6 +312,18 @@ def test_other_tasks_are_tested_at_a_hundred_times_the_length():
         lengths_within(BADD, (2,))
 
 
+def test_other_tasks_have_the_forms_and_models_of_table_1():
+    tasks = ("copy", "badd", "badd_unaligned", "bsub")
+    made = algorithms(tasks=tasks, models=MODELS)
+    labels = {tuple(setting.labels.values()) for setting in made.settings}
+    apart = {("copy", "stack_rnn"), ("bsub", "stack_rnn")}
+    assert labels == {(task, model) for task in tasks for model in MODELS} - apart
+    for setting in made.settings:
+        model = setting.labels["model"]
+        unfilled = setting.labels["task"] == "copy" or model in ("original", "lstm_attention")
+        assert setting.task.filled == (not unfilled), setting.labels
+
+
 def test_decimal_multiplication_has_its_own_maps_and_lengths():
     wide, short = (s.learner.training for s in decimal(maps=(96, 192), symbols=(21,)).settings)
     assert (wide.maps, short.maps) == (96, 192)
@@ -370,7 +382,12 @@ def test_each_ablation_changes_its_method_and_nothing_else():
         (lambda: table1(models=("stackrnn",)), "did you mean 'stack_rnn'"),
         (lambda: table1(tasks=("bad",)), "did you mean 'badd'"),
         (lambda: table1(steps=0), "steps is 0; give a positive integer"),
-        (lambda: table1(tasks=("bmul",), models=("stack_rnn",)), "settings is empty"),
+        (
+            lambda: table1(tasks=("bmul",), models=("stack_rnn",)),
+            r"tasks is \('bmul',\), .* 'stack_rnn' is for badd and badd_unaligned alone; give one",
+        ),
+        (lambda: algorithms(models=("stack_rnn",), tasks=("copy",)), "give one of these"),
+        (lambda: table1(tasks=()), "settings is empty"),
         (lambda: ablations(steps=0), "steps is 0; give a positive integer"),
         (lambda: table1(device="gpu"), "device is 'gpu': .*; give cpu, or cuda with a GPU"),
         (lambda: grid(cells=0), "cells is 0; give 1 to 729"),

@@ -57,13 +57,20 @@ def test_samples_are_inputs_of_their_length(name, length):
 
 
 @pytest.mark.parametrize("name", algorithm_names())
+def test_strings_to_test_on_are_those_of_any_sample(name):
+    task = algorithm(name)
+    found = [draw(2, 50, np.random.default_rng(1)) for draw in (task.sample, task.sample_tests)]
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("name", algorithm_names())
 def test_samples_follow_from_the_generator(name):
     task = algorithm(name)
     first, again, other = (task.sample(30, 4, np.random.default_rng(s)) for s in (1, 1, 2))
     assert first == again
     assert first != other
     assert task.sample(30, 0, np.random.default_rng(1)) == []
-    assert task.sample_lengths(3) == (1, 2, 3)
+    assert list(task.sample_lengths(3)) == [1, 2, 3]
     assert task.split() == (task, task)
 
 

@@ -96,6 +96,22 @@ def test_samples_are_rows_of_the_length_all_alike(write):
         task.sample(3, 1, np.random.default_rng(0))
 
 
+def test_strings_to_test_on_are_rows_once_each(write):
+    task = read_task_file(write("input,output\na,b\nb,a\nab,ba\nba,ab\nbb,aa\n"))
+    drawn = Counter()
+    for seed in range(600):
+        texts = task.sample_tests(2, 2, np.random.default_rng(seed))
+        assert len(texts) == len({*texts}) == 2
+        drawn.update(texts)
+    assert set(drawn) == {"ab", "ba", "bb"}
+    assert all(abs(count - 400) < 50 for count in drawn.values())
+    assert sorted(task.sample_tests(2, 9, np.random.default_rng(0))) == ["ab", "ba", "bb"]
+    with pytest.raises(ValueError, match="length is 3, and no row of 'swap'"):
+        task.sample_tests(3, 1, np.random.default_rng(0))
+    with pytest.raises(ValueError, match="count is -1; give a whole number, 0 at least"):
+        task.sample_tests(2, -1, np.random.default_rng(0))
+
+
 def test_the_split_does_not_follow_the_order(write):
     task = read_task_file(many(write))
     training, validation = task.split(0.2)

@@ -1,6 +1,8 @@
 """Trainings: they learn, hold on longer strings, go on after a break, and name what is wrong."""
 
 import dataclasses
+import json
+import resource
 import subprocess
 import sys
 import time
@@ -10,10 +12,11 @@ import numpy as np
 import polars as pl
 import pytest
 import torch
+from safetensors.torch import load, save
 from torch import nn
 
 from torchalu.evaluate import StringAccuracy, string_accuracy
-from torchalu.tasks import algorithm
+from torchalu.tasks import StringFileTask, algorithm
 from torchalu.train import CheckpointError
 from torchalu.train.algorithms import (
     AlgorithmTraining,
@@ -256,6 +259,45 @@ def test_validation_strings_are_not_those_of_training():
     assert len(first[0]) == 41
 
 
+def test_steps_below_those_taken_before_the_first_evaluation(tmp_path, monkeypatch):
+    monkeypatch.setattr("torchalu.train.loop._REPORT_SECONDS", -1.0)
+
+    def stop(progress):
+        if progress.step == 2:
+            raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        train_algorithm(algorithm("badd"), TINY, folder=tmp_path, report=stop)
+    result = train_algorithm(algorithm("badd"), dataclasses.replace(TINY, steps=1), folder=tmp_path)
+    assert (result.steps, result.best_step, result.status) == (2, 2, "finished")
+    right = string_accuracy(
+        result.module,
+        algorithm("badd"),
+        StringValidation(algorithm("badd"), [5], 3, seed=0).texts[5],
+    ).rate
+    assert result.chosen.filter(symbols=5)["right"].to_list() == [right]
+    assert result.validation_loss == result.records["validation_loss"][0]
+    assert not result.generalizes
+
+
+def test_a_finished_training_gives_the_same_module_again(tmp_path):
+    """What noise was left by the last step is no matter."""
+    training = dataclasses.replace(TINY, noise=0.5, initial_noise=0.2)
+    modules = [train_algorithm(algorithm("badd"), training, folder=tmp_path) for _ in range(2)]
+    noises = [one.module.configuration()["noise"] for one in modules]
+    assert noises == [0.5, 0.5]
+
+
+@pytest.mark.parametrize("form", ["improved", "original"])
+@pytest.mark.parametrize("changes", [{"bins": (10**11,)}, {"maps": 3_000_000}], ids=str)
+def test_memory_that_does_not_suffice_is_known_before_any_is_taken(form, changes):
+    recipe = getattr(AlgorithmTraining, form)(algorithm("badd"))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(ValueError, match=r"which takes about .* GiB"):
+        train_algorithm(algorithm("badd"), dataclasses.replace(recipe, **changes))
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 50_000  # KiB
+
+
 def test_what_a_training_cannot_do_is_named(tmp_path, monkeypatch):
     train_algorithm(algorithm("badd"), TINY, folder=tmp_path)
     for other, name in (
@@ -265,11 +307,72 @@ def test_what_a_training_cannot_do_is_named(tmp_path, monkeypatch):
         message = f"is of a run with .*{name}; give another folder, or remove the file"
         with pytest.raises(CheckpointError, match=message):
             train_algorithm(algorithm("badd"), other, folder=tmp_path)
-    with pytest.raises(CheckpointError, match=r"alphabet = '01[+]', and this one has '01[*]'"):
+    with pytest.raises(CheckpointError, match="a run with task = 'badd', and this one has 'bmul'"):
         train_algorithm(algorithm("bmul"), TINY, folder=tmp_path)
     monkeypatch.setattr("torchalu.evaluate.memory.free_bytes", lambda device: 1)
-    with pytest.raises(ValueError, match=r"bins is \(3, 5\) and batch 2, which takes about .* GiB"):
+    with pytest.raises(
+        ValueError, match=r"bins is \(3, 5\), batch 2 and maps 6, which takes about"
+    ):
         train_algorithm(algorithm("badd"), TINY)
+
+
+def own_task(rows, **changes):
+    fields = {"name": "own", "title": "rows", "alphabet": "ab", "example": "a", "size": (1, 0)}
+    return StringFileTask(**fields | changes, rows=rows)
+
+
+def test_a_training_on_other_rows_is_another_training(tmp_path):
+    training = dataclasses.replace(TINY, bins=(3, 10))
+    rows = {f"{n:05b}".translate({48: "a", 49: "b"}): "b" for n in range(32)}
+    train_algorithm(own_task(rows), training, folder=tmp_path)
+    turned = own_task(dict(reversed(list(rows.items()))))
+    assert train_algorithm(turned, training, folder=tmp_path).steps == 6
+    message = "is of a run with rows = '[0-9a-f]{64}', and this one has '[0-9a-f]{64}'; give"
+    for other in (rows | {"aaaaa": "a"}, rows | {"aaa": "b"}):
+        with pytest.raises(CheckpointError, match=message):
+            train_algorithm(own_task(other), training, folder=tmp_path)
+    with pytest.raises(CheckpointError, match=r"with size = \[1, 0\], and this one has \[2, 0\]"):
+        train_algorithm(own_task(rows, size=(2, 0)), training, folder=tmp_path)
+
+
+def test_rows_are_validated_on_once_at_most(monkeypatch):
+    rows = {text: text for text in ("a", "b", "ab", "ba", "bb", *(f"{'ab' * n}a" for n in (2, 3)))}
+    validation = StringValidation(own_task(rows), [2, 4, 5], count=2, seed=0)
+    assert {n: len({*texts}) for n, texts in validation.texts.items()} == {2: 2, 5: 1}
+    accuracy = Scripted({2: 0.5, 5: 1.0})
+    monkeypatch.setattr("torchalu.train.algorithms.validation.string_accuracy", accuracy)
+    row = validation(nn.Identity())
+    assert row["validation_loss"] == pytest.approx(1 - 1.5 / 2 + 0.5 / 1.5 / (2 * 2 * 2))
+    records = validation.by_length(pl.DataFrame({"step": [5], **{k: [v] for k, v in row.items()}}))
+    assert records["count"].to_list() == [2, 1]
+    assert records["right"].to_list() == [0.5, 1.0]
+
+
+def test_a_checkpoint_of_an_older_version_is_of_another_training(tmp_path):
+    """It did not say of which rows and size it is, and had no sum."""
+    train_algorithm(algorithm("badd"), TINY, folder=tmp_path)
+    path = tmp_path / "checkpoint.safetensors"
+    data = path.read_bytes()
+    head = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])["__metadata__"]["torchalu"]
+    older = json.loads(head) | {"format": "torchalu.train/1"}
+    del older["sha256"]
+    for name in ("filled", "size", "rows", "length"):
+        del older["identity"]["hooks"]["_Clock"][name]
+    path.write_bytes(save(load(data), {"torchalu": json.dumps(older)}))
+    with pytest.raises(CheckpointError, match=r"is of a run with .*_Clock = .*give another folder"):
+        train_algorithm(algorithm("badd"), TINY, folder=tmp_path)
+
+
+def test_what_a_user_has_changed_is_named_by_the_name_that_he_gave_it(tmp_path):
+    train_algorithm(algorithm("badd"), TINY, folder=tmp_path)
+    unfilled = algorithm("badd", filled=False)
+    for task, changes, message in (
+        (unfilled, {}, "is of a run with filled = True, and this one has False"),
+        (algorithm("badd"), {"bins": (3, 7)}, "with length = 2, and this one has 3"),
+        (algorithm("badd"), {"maps": 9, "learning_rate": 0.1}, "with maps = 6, and this one has 9"),
+    ):
+        with pytest.raises(CheckpointError, match=message):
+            train_algorithm(task, dataclasses.replace(TINY, **changes), folder=tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -280,6 +383,14 @@ def test_what_a_training_cannot_do_is_named(tmp_path, monkeypatch):
         ({"optimizer": "sgd"}, "optimizer is 'sgd'"),
         ({"batch": 0}, "batch is 0; give a positive integer"),
         ({"examples": -1}, "examples is -1"),
+        ({"examples": 0}, "examples is 0; give a positive integer"),
+        ({"bins_per_step": 0}, "bins_per_step is 0; give a positive integer"),
+        ({"steps": 2.5}, r"steps is 2\.5; give a positive integer"),
+        ({"batch": True}, "batch is True; give a positive integer"),
+        ({"plateau_factor": float("nan")}, "plateau_factor is nan; give a number above 0, 1 at"),
+        ({"plateau_factor": 1.5}, "plateau_factor is 1.5"),
+        ({"plateau_factor": 0.0}, "plateau_factor is 0.0"),
+        ({"validate_at": (1.0, float("nan"))}, r"validate_at is \(1.0, nan\)"),
         ({"attempts": 0}, "attempts is 0; give a positive integer"),
         ({"patience": 0}, "patience is 0; give a positive integer"),
         ({"long_carries": 2.0}, "long_carries is 2.0; give a number from 0 to 1"),

@@ -7,9 +7,8 @@ from dataclasses import replace
 from torchalu.experiments.kaiser2016.learner import NeuralGPULearner
 from torchalu.experiments.kaiser2016.measuring import Strings
 from torchalu.experiments.kaiser2016.study import AlgorithmSetting, AlgorithmStudy
-from torchalu.experiments.kaiser2016.table1 import MODELS, TASKS, learner
+from torchalu.experiments.kaiser2016.table1 import TASKS, filled_for, learner, pairs
 from torchalu.experiments.seeds import SeedOptions, Seeds
-from torchalu.experiments.setting import choose
 from torchalu.tasks import AlgorithmicTask, algorithm, algorithm_names
 from torchalu.train.algorithms import AlgorithmTraining
 
@@ -36,7 +35,7 @@ def algorithms(
     Args:
         seeds: of each task and model.
         tasks: names of tasks, as `torchalu.tasks.algorithm` takes them.
-        models: as in table 1.
+        models: as in table 1, whose rule settles which answers are filled with zeros.
         symbols: lengths of the test strings; each task is tested at its greatest length that
             needs no more.
         count: random strings of each length.
@@ -47,7 +46,8 @@ def algorithms(
         device: where to train, such as "cuda".
 
     Raises:
-        ValueError: a number that is out of its range, a name that is unknown.
+        ValueError: a number that is out of its range, a name that is unknown, or no task that a
+            model can learn.
 
     Source:
         Kaiser & Sutskever 2016, section 3.2, which trains up to 41 symbols and tests up to 4001.
@@ -57,20 +57,17 @@ def algorithms(
         >>> [setting.strings.lengths for setting in study.settings]
         [(41, 401, 4001), (20, 200, 2000)]
     """
-    choose("models", models, MODELS)
     settings = []
-    for name in tasks:
-        task = algorithm(name)
-        strings = Strings(lengths_within(task, symbols), count, long_count, adversarial)
-        settings += [
+    for name, model in pairs(tasks, models):
+        task = algorithm(name, filled=filled_for(model, None))
+        settings.append(
             AlgorithmSetting(
                 {"task": name, "model": model},
                 task,
                 learner(model, task, steps, end_after, device),
-                strings,
+                Strings(lengths_within(task, symbols), count, long_count, adversarial),
             )
-            for model in models
-        ]
+        )
     return AlgorithmStudy("kaiser2016.algorithms", settings, seeds)
 
 

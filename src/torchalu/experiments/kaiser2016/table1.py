@@ -27,6 +27,7 @@ MODELS = ("improved", "original", "stack_rnn", "lstm_attention", "transformer")
 UNFILLED = ("original", "lstm_attention")
 """The models that learn answers as the paper has them, by default."""
 STACK_TASKS = ("badd", "badd_unaligned")
+"""The tasks of the stack RNN."""
 LENGTHS = (20, 25, 100, 200, 2000)
 _SEEDS = Seeds(5)
 
@@ -84,7 +85,8 @@ def table1(
         device: where to train, such as "cuda".
 
     Raises:
-        ValueError: a number that is out of its range, a name that is unknown.
+        ValueError: a number that is out of its range, a name that is unknown, or no task that a
+            model can learn.
 
     Source:
         Kaiser & Sutskever 2016, section 3.1 and table 1. Departures: see the README.
@@ -94,7 +96,6 @@ def table1(
         >>> [chunk.name for chunk in study.chunks()][1:3]
         ['badd-stack_rnn-seed0', 'badd-improved-seed1']
     """
-    choose("models", models, MODELS)
     strings = Strings(lengths, count, long_count, adversarial)
     settings = [
         AlgorithmSetting(
@@ -103,16 +104,52 @@ def table1(
             learner(model, task, steps, end_after, device),
             strings,
         )
-        for name in tasks
-        for model in models
-        for task in (algorithm(name, filled=_filled(model, filled)),)
-        if model != "stack_rnn" or name in STACK_TASKS
+        for name, model in pairs(tasks, models)
+        for task in (algorithm(name, filled=filled_for(model, filled)),)
     ]
     return Table1Study("kaiser2016.table1", settings, seeds)
 
 
-def _filled(model: str, filled: bool | None) -> bool | None:
-    """Whether a model's answers are filled with zeros; None leaves it to the task."""
+def pairs(tasks: tuple[str, ...], models: tuple[str, ...]) -> list[tuple[str, str]]:
+    """Each task with each model that can learn it.
+
+    Args:
+        tasks: their names.
+        models: some of `MODELS`.
+
+    Raises:
+        ValueError: a model that is unknown, or none that can learn any of the tasks.
+
+    Example:
+        >>> pairs(("badd", "bmul"), ("stack_rnn",))
+        [('badd', 'stack_rnn')]
+    """
+    choose("models", models, MODELS)
+    found = [
+        (name, model)
+        for name in tasks
+        for model in models
+        if model != "stack_rnn" or name in STACK_TASKS
+    ]
+    if tasks and models and not found:
+        raise ValueError(
+            f"tasks is {tasks}, and the only model 'stack_rnn' is for {' and '.join(STACK_TASKS)} "
+            "alone; give one of these, or another model"
+        )
+    return found
+
+
+def filled_for(model: str, filled: bool | None) -> bool | None:
+    """Whether a model's answers are filled with zeros.
+
+    Args:
+        model: one of `MODELS`.
+        filled: what was asked for; None leaves it to the model, and that to the task.
+
+    Example:
+        >>> filled_for("original", None), filled_for("improved", None)
+        (False, None)
+    """
     return False if filled is None and model in UNFILLED else filled
 
 

@@ -127,10 +127,26 @@ class AlgorithmicTask(ABC):
         Raises:
             ValueError: a length that is not positive, a negative count.
         """
-        _check_length(length)
-        if count < 0:
-            raise ValueError(f"count is {count}; give a whole number, 0 at least")
+        _check_draw(length, count)
         return self._draw(length, count, rng)
+
+    def sample_tests(self, length: int, count: int, rng: np.random.Generator) -> list[str]:
+        """Random inputs to validate or test on.
+
+        Args:
+            length: of each.
+            count: how many.
+            rng: where the random numbers come from.
+
+        Returns:
+            As many, and the same as `sample` gives; but those of a file of rows are its rows, each
+            once at most, and so they may be fewer.
+
+        Raises:
+            ValueError: a length that is not positive, a negative count.
+        """
+        _check_draw(length, count)
+        return self._draw_tests(length, count, rng)
 
     def adversarial(self, length: int) -> dict[str, list[str]]:
         """Inputs on which learned algorithms fail first, a few of each kind, always the same.
@@ -148,13 +164,13 @@ class AlgorithmicTask(ABC):
         kinds = self._kinds(length, rng)
         return {kind: list(dict.fromkeys(texts)) for kind, texts in kinds.items() if texts}
 
-    def sample_lengths(self, longest: int) -> tuple[int, ...]:
-        """The lengths of which there are inputs to sample.
+    def sample_lengths(self, longest: int) -> Sequence[int]:
+        """The lengths of which there are inputs to sample, in growing order.
 
         Args:
             longest: the greatest length to be listed.
         """
-        return tuple(range(1, longest + 1))
+        return range(1, longest + 1)
 
     def split(self) -> tuple[AlgorithmicTask, AlgorithmicTask]:
         """What to train on and what to validate on: twice this task, as inputs are drawn anew."""
@@ -171,6 +187,10 @@ class AlgorithmicTask(ABC):
     @abstractmethod
     def _draw(self, length: int, count: int, rng: np.random.Generator) -> list[str]:
         """Random inputs."""
+
+    def _draw_tests(self, length: int, count: int, rng: np.random.Generator) -> list[str]:
+        """Random inputs to validate or test on."""
+        return self._draw(length, count, rng)
 
     @abstractmethod
     def _kinds(self, length: int, rng: np.random.Generator) -> dict[str, list[str]]:
@@ -215,6 +235,13 @@ def rows_to_texts(codes: np.ndarray) -> list[str]:
 def symbols_to_texts(symbols: np.ndarray, alphabet: Sequence[str]) -> list[str]:
     """The text in each row of an array of places in an alphabet."""
     return rows_to_texts(np.array([ord(symbol) for symbol in alphabet], np.uint32)[symbols])
+
+
+def _check_draw(length: int, count: int) -> None:
+    """Raises unless so many inputs of such a length can be drawn."""
+    _check_length(length)
+    if count < 0:
+        raise ValueError(f"count is {count}; give a whole number, 0 at least")
 
 
 def _check_length(length: int) -> int:

@@ -28,7 +28,8 @@ _LARGEST = 1 << 26  # bytes of a file
 class StringFileTask(AlgorithmicTask):
     """A task given by examples; its truth is what they say, and nothing beyond.
 
-    Samples are rows drawn with replacement, and each row of a length is as likely as the others.
+    Samples are rows drawn with replacement, and each row of a length is as likely as the others;
+    those to validate or test on are drawn without, as a row tells no more the second time.
     Without rows it still says how texts are encoded, which is what a trained model needs.
 
     Args:
@@ -38,7 +39,7 @@ class StringFileTask(AlgorithmicTask):
     rows: Mapping[str, str] = field(default_factory=dict, repr=False, hash=False)
 
     def sample_lengths(self, longest: int) -> tuple[int, ...]:
-        """The lengths of the rows.
+        """The lengths of the rows, in growing order.
 
         Args:
             longest: the greatest length to be listed.
@@ -87,6 +88,15 @@ class StringFileTask(AlgorithmicTask):
         return self.rows[text]
 
     def _draw(self, length: int, count: int, rng: np.random.Generator) -> list[str]:
+        texts = self._inputs(length)
+        return [texts[number] for number in rng.integers(len(texts), size=count).tolist()]
+
+    def _draw_tests(self, length: int, count: int, rng: np.random.Generator) -> list[str]:
+        texts = self._inputs(length)
+        return [texts[number] for number in rng.permutation(len(texts))[:count].tolist()]
+
+    def _inputs(self, length: int) -> list[str]:
+        """All inputs of a length."""
         texts = self._by_length.get(length)
         if texts is None:
             shown = ", ".join(map(str, sorted(self._by_length))) or "none, as there are no rows"
@@ -94,7 +104,7 @@ class StringFileTask(AlgorithmicTask):
                 f"length is {length}, and no row of {self.name!r} has an input so long; there are "
                 f"inputs of these lengths: {shown}"
             )
-        return [texts[number] for number in rng.integers(len(texts), size=count).tolist()]
+        return texts
 
     def _kinds(self, length: int, rng: np.random.Generator) -> dict[str, list[str]]:  # noqa: ARG002
         return {}

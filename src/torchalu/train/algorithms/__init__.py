@@ -17,13 +17,9 @@ from torchalu.train.algorithms.plateau import PlateauDecay
 from torchalu.train.algorithms.relaxation import SharingRelaxation
 from torchalu.train.algorithms.result import AlgorithmResult
 from torchalu.train.algorithms.saturation_cost import SaturationCost
+from torchalu.train.algorithms.start import new_module
 from torchalu.train.algorithms.stopwatch import Stopwatch
-from torchalu.train.algorithms.training import (
-    AlgorithmProgress,
-    length_plan,
-    new_module,
-    train_algorithm,
-)
+from torchalu.train.algorithms.training import AlgorithmProgress, length_plan, train_algorithm
 from torchalu.train.algorithms.validation import EndWhenRight, StringValidation
 from torchalu.train.algorithms.weight_average import WeightAverage
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
@@ -158,11 +159,19 @@ class AlgorithmTraining:
             "checkpoint_every",
             "validation_strings",
         )
-        check_counts(**{name: getattr(self, name) for name in counts}, examples=self.examples or 1)
+        check_counts(**{name: getattr(self, name) for name in counts})
+        for name in ("examples", "bins_per_step"):
+            value = getattr(self, name)
+            if value is not None:
+                check_counts(**{name: value})
         check_shares(long_carries=self.long_carries, smaller=self.smaller, threshold=self.threshold)
+        if not 0 < self.plateau_factor <= 1:
+            raise ValueError(
+                f"plateau_factor is {self.plateau_factor}; give a number above 0, 1 at most"
+            )
         if not self.bins or list(self.bins) != sorted({*self.bins}):
             raise ValueError(f"bins is {self.bins}; give symbols in growing order")
-        if not self.validate_at or min(self.validate_at) <= 0:
+        if not self.validate_at or not all(0 < at < math.inf for at in self.validate_at):
             raise ValueError(f"validate_at is {self.validate_at}; give positive multiples")
         if self.end_after < 0:
             raise ValueError(f"end_after is {self.end_after}; give 0 or more")

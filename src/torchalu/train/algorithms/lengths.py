@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
@@ -176,7 +177,7 @@ class LengthBins(LengthPlan):
         smaller: float = 0.05,
         bins_per_step: int | None = None,
     ) -> None:
-        check_counts(batch=batch, bins_per_step=bins_per_step or 1)
+        check_counts(batch=batch, bins_per_step=1 if bins_per_step is None else bins_per_step)
         check_shares(smaller=smaller)
         if not bins or list(bins) != sorted({*bins}):
             raise ValueError(f"bins is {tuple(bins)}; give symbols in growing order")
@@ -212,9 +213,9 @@ class LengthBins(LengthPlan):
 
 
 def check_counts(**numbers: int) -> None:
-    """Refuse numbers that are not positive."""
+    """Refuse numbers that are not positive integers."""
     for name, value in numbers.items():
-        if value < 1:
+        if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
             raise ValueError(f"{name} is {value}; give a positive integer")
 
 
@@ -228,7 +229,7 @@ def check_shares(**numbers: float) -> None:
 def _sizes(task: AlgorithmicTask, most: int) -> dict[int, int]:
     """The lengths of a task by the symbols that they need, up to so many symbols."""
     lengths = task.sample_lengths(task.lengths(most))
-    sizes = {task.symbols(length): length for length in sorted(lengths)}
+    sizes = {task.symbols(length): length for length in lengths}
     if not sizes:
         raise ValueError(f"{task.name} has no strings of at most {most} symbols; give longer ones")
     return sizes

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
+import json
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -14,9 +16,8 @@ import numpy as np
 import torch
 from torch import nn
 
-from torchalu.evaluate import check_memory, unroll_bytes
-from torchalu.nn import DiagonalNeuralGPU, NeuralGPU
-from torchalu.tasks.algorithms import AlgorithmicTask
+from torchalu.nn import DiagonalNeuralGPU, NeuralGPU, NeuralGPUBase
+from torchalu.tasks.algorithms import AlgorithmicTask, StringFileTask
 from torchalu.tasks.algorithms.task import CarryTask
 from torchalu.train.algorithms.adamax import ClippedAdamax
 from torchalu.train.algorithms.batches import TrainingStrings
@@ -30,6 +31,7 @@ from torchalu.train.algorithms.plateau import PlateauDecay
 from torchalu.train.algorithms.relaxation import SharingRelaxation, merge_equal_sets
 from torchalu.train.algorithms.result import AlgorithmResult, joined
 from torchalu.train.algorithms.saturation_cost import SaturationCost
+from torchalu.train.algorithms.start import check_training_memory, new_module
 from torchalu.train.algorithms.stopwatch import Stopwatch
 from torchalu.train.algorithms.validation import EndWhenRight, StringValidation
 from torchalu.train.algorithms.weight_average import WeightAverage
@@ -100,6 +102,7 @@ def train_algorithm(
         >>> result.steps, result.records["symbols"].to_list()
         (2, [4])
     """
+    check_training_memory(task, training, module=module, device=device)
     learned, validated = _with_carries(task, training).split()
     plan = length_plan(learned, training)
     longest = [round(plan.longest * multiple) for multiple in sorted(training.validate_at)]
@@ -143,7 +146,6 @@ def _attempt(
 ) -> AlgorithmResult:
     """One attempt, with a start of its own; the last is not given up."""
     plan = strings.plan
-    _check_memory(module, plan, training, next(module.parameters()).device)
     clock = _Clock(task, training)
     hooks = [plan, *_methods(plan, training), clock]
     hardening = next((hook for hook in hooks if isinstance(hook, Hardening)), None)
@@ -169,6 +171,9 @@ def _attempt(
     )
     module.load_state_dict(result.best_state)
     merge_equal_sets(module)
+    if hardening is not None:
+        assert isinstance(module, NeuralGPUBase)
+        module.noise = training.noise
     given_up = any(isinstance(hook, GiveUp) and hook.given_up for hook in hooks)
     return AlgorithmResult(
         module.eval(),
@@ -176,7 +181,7 @@ def _attempt(
         GIVEN_UP if given_up else result.status,
         result.steps,
         result.best_step,
-        clock.seconds,
+        result.records["seconds"][-1],  # of the last evaluation, however often it is asked for
     )
 
 
@@ -194,44 +199,6 @@ def attempt_seed(seed: int, attempt: int) -> int:
     if attempt == 0:
         return seed
     return int(np.random.SeedSequence([seed, attempt]).generate_state(1)[0])
-
-
-def new_module(task: AlgorithmicTask, training: AlgorithmTraining) -> NeuralGPU | DiagonalNeuralGPU:
-    """The module that `train_algorithm` begins with.
-
-    Args:
-        task: whose alphabet it has.
-        training: with the module's form, size and seed.
-
-    Example:
-        >>> from torchalu.tasks import algorithm
-        >>> new_module(algorithm("badd"), AlgorithmTraining(maps=12)).configuration()["maps"]
-        12
-    """
-    symbols = len(task.alphabet) + 1
-    generator = torch.Generator().manual_seed(training.seed)
-    if training.form == "diagonal":
-        return DiagonalNeuralGPU(
-            symbols,
-            maps=training.maps,
-            kernel_size=training.kernel_size,
-            parameter_sets=training.parameter_sets,
-            dropout=training.dropout,
-            noise=training.noise,
-            generator=generator,
-        )
-    return NeuralGPU(
-        symbols,
-        maps=training.maps,
-        width=training.width,
-        layers=training.layers,
-        kernel_size=training.kernel_size,
-        parameter_sets=training.parameter_sets,
-        cutoff=training.cutoff,
-        dropout=training.dropout,
-        initial_scale=training.initial_scale,
-        generator=generator,
-    )
 
 
 def length_plan(task: AlgorithmicTask, training: AlgorithmTraining) -> LengthPlan:
@@ -304,6 +271,13 @@ def _counted(
     return lambda progress: report(dataclasses.replace(progress, attempt=attempt))
 
 
+def _sum_of_rows(task: AlgorithmicTask) -> str | None:
+    """The SHA-256 of the rows of one's own task, whatever their order; None for other tasks."""
+    if not isinstance(task, StringFileTask):
+        return None
+    return hashlib.sha256(json.dumps(sorted(task.rows.items())).encode()).hexdigest()
+
+
 def _optimizer(training: AlgorithmTraining) -> OptimizerFactory:
     """What makes the optimizer."""
     if training.optimizer == "adam":
@@ -318,17 +292,6 @@ def _with_carries(task: AlgorithmicTask, training: AlgorithmTraining) -> Algorit
     return task
 
 
-def _check_memory(
-    module: nn.Module, plan: LengthPlan, training: AlgorithmTraining, device: torch.device
-) -> None:
-    """Refuse lengths and batches for which memory does not suffice."""
-    sizes = training.bins[-(training.bins_per_step or len(training.bins)) :]
-    if training.lengths == "curriculum":
-        sizes = (plan.longest,)
-    needed = sum(unroll_bytes(module, training.batch, size, training=True) for size in sizes)
-    check_memory(needed, device, f"bins is {training.bins} and batch {training.batch}")
-
-
 class _Clock(Stopwatch):
     """Keeps the time, what a checkpoint must agree in, and how far the training is."""
 
@@ -339,11 +302,19 @@ class _Clock(Stopwatch):
         self.row: Mapping[str, float] = {}
 
     def settings(self) -> dict[str, Any]:
-        """Task and training, but for what may change when it goes on."""
+        """Task and training, but for what may change when it goes on; first what users name."""
         fields = self.training.to_json()
         for name in ("steps", "checkpoint_every"):
             del fields[name]
-        return {"task": self.task.name, "alphabet": self.task.alphabet, **fields}
+        task = {name: getattr(self.task, name) for name in ("alphabet", "filled")}
+        return {
+            "task": self.task.name,
+            **task,
+            "size": list(self.task.size),
+            "rows": _sum_of_rows(self.task),
+            "length": self.task.lengths(self.training.bins[-1]),
+            **fields,
+        }
 
     def begin(self, progress: Progress) -> None:
         self.seen = progress

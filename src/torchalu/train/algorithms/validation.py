@@ -20,23 +20,26 @@ _MEASURES = ("right", "digits", "loss")
 class StringValidation:
     r"""Whole-string accuracy by length, and one number by which the best step is chosen.
 
-    .. math:: 1 - \bar a + \frac{1}{2 N} \frac{\bar L}{1 + \bar L}
+    .. math:: 1 - \bar a + \frac{1}{2 k N} \frac{\bar L}{1 + \bar L}
 
-    with the mean over the lengths of the fraction of strings that are right, and of the
-    cross-entropy, and N strings in all: fewer wrong strings always count more than a lower
-    cross-entropy, which decides between equals. A length is measured only if at least half of the
-    strings of the one before it are right; otherwise all of its strings count as wrong, and its
+    with the mean over the k lengths of the fraction of strings that are right, and of the
+    cross-entropy, and N strings of a length at most: fewer wrong strings always count more than a
+    lower cross-entropy, which decides between equals. A length is measured only if at least half of
+    the strings of the one before it are right; otherwise all of its strings count as wrong, and its
     cross-entropy as that of a guess.
 
     Args:
         task: draws and solves the strings.
         symbols: the lengths to measure at, in symbols, in growing order; each is the greatest that
             the task has up to there.
-        count: strings of each length.
+        count: strings of each length; fewer where a task from a file has fewer rows.
         seed: of the run; the strings are others than those of training.
 
     Raises:
         ValueError: the task has no strings of a length.
+
+    Attributes:
+        texts: the strings by their length in symbols.
 
     Example:
         >>> from torchalu.tasks import algorithm
@@ -48,15 +51,14 @@ class StringValidation:
     def __init__(
         self, task: AlgorithmicTask, symbols: Sequence[int], count: int, seed: int
     ) -> None:
-        self.task, self.count = task, count
+        self.task = task
         self.texts: dict[int, list[str]] = {}
         for most in symbols:
             lengths = task.sample_lengths(task.lengths(most))
             if not lengths:
                 raise ValueError(f"{task.name} has no strings of at most {most} symbols")
-            rng = random_numbers(seed, "validation", max(lengths))
-            texts = task.sample(max(lengths), count, rng)
-            self.texts[task.symbols(max(lengths))] = texts
+            rng = random_numbers(seed, "validation", lengths[-1])
+            self.texts[task.symbols(lengths[-1])] = task.sample_tests(lengths[-1], count, rng)
 
     @property
     def symbols(self) -> list[int]:
@@ -86,7 +88,7 @@ class StringValidation:
             row |= {f"{name}@{n}": value for name, value in zip(_MEASURES, found, strict=True)}
         loss = sum(losses) / len(losses)
         share = loss / (1 + loss) if math.isfinite(loss) else 1.0
-        tie = share / (2 * self.count * len(rates))
+        tie = share / (2 * max(map(len, self.texts.values())) * len(rates))
         return {"validation_loss": 1 - sum(rates) / len(rates) + tie} | row
 
     def by_length(self, records: pl.DataFrame) -> pl.DataFrame:
@@ -97,15 +99,15 @@ class StringValidation:
 
         Returns:
             Columns `step`, `seconds`, `training_loss`, `validation_loss`, those of the hooks, then
-            `symbols`, `count`, `right` (the fraction of strings), `digits` (that of symbols) and
-            `loss`. Lengths that were left out have no row.
+            `symbols`, `count` (of strings), `right` (the fraction of them), `digits` (that of
+            symbols) and `loss`. Lengths that were left out have no row.
         """
         shared = [name for name in records.columns if "@" not in name]
         frames = [
             records.select(
                 *shared,
                 pl.lit(n).alias("symbols"),
-                pl.lit(self.count).alias("count"),
+                pl.lit(len(self.texts[n])).alias("count"),
                 *(pl.col(f"{name}@{n}").alias(name) for name in _MEASURES),
             )
             for n in self.symbols
