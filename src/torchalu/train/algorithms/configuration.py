@@ -200,8 +200,9 @@ class AlgorithmTraining:
             binary addition 48 and 0.5, for base 4 and decimal 192 maps. Departures: no string runs
             longer than it is, where they pad strings to nine lengths; what differs from binary
             addition by little has its numbers too; copying, reversing, sorting and duplicating
-            take 48 maps; sums have noise from the first step on; what is neither a sum nor one of
-            these settles in 2400 steps, not 600, and half of its strings have long carries.
+            take 48 maps; sums have noise from the first step on, and settle in 1800 steps, not 600;
+            what is neither a sum nor one of these settles in 2400, and half of its strings have
+            long carries.
 
         Example:
             >>> from torchalu.tasks import algorithm
@@ -210,7 +211,12 @@ class AlgorithmTraining:
         """
         if task.name in _SUMS:
             return cls(
-                maps=48, dropout=0.5, learning_rate=0.01, initial_noise=0.2, validate_at=_FAR
+                maps=48,
+                dropout=0.5,
+                learning_rate=0.01,
+                initial_noise=0.2,
+                settle=1800,
+                validate_at=_FAR,
             )
         if task.name in _MOVES:
             return cls(maps=48, learning_rate=0.01, bins=_MOVES[task.name], validate_at=_FAR)
