@@ -259,6 +259,11 @@ def test_validation_strings_are_not_those_of_training():
     assert len(first[0]) == 41
 
 
+def test_long_validation_strings_are_fewer():
+    validation = StringValidation(algorithm("badd"), [41, 1001, 1003], 20, seed=0, long_count=3)
+    assert {n: len(texts) for n, texts in validation.texts.items()} == {41: 20, 1001: 3, 1003: 3}
+
+
 def test_steps_below_those_taken_before_the_first_evaluation(tmp_path, monkeypatch):
     monkeypatch.setattr("torchalu.train.loop._REPORT_SECONDS", -1.0)
 

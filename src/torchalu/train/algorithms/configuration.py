@@ -69,6 +69,7 @@ class AlgorithmTraining:
         checkpoint_every: steps from one checkpoint to the next.
         validate_at: the lengths of the validation strings, as multiples of the greatest length.
         validation_strings: how many of each length.
+        long_validation_strings: how many of each length of more than 1000 symbols, if fewer.
         end_after: evaluations in a row with all validation strings right that end the run; 0 turns
             it off.
         seed: of everything that is random.
@@ -132,6 +133,7 @@ class AlgorithmTraining:
     checkpoint_every: int = 50
     validate_at: tuple[float, ...] = (1.0, 2.5, 5.0, 10.0)
     validation_strings: int = 32
+    long_validation_strings: int = 8
     end_after: int = 0
     seed: int = 0
 
@@ -158,6 +160,7 @@ class AlgorithmTraining:
             "evaluate_every",
             "checkpoint_every",
             "validation_strings",
+            "long_validation_strings",
         )
         check_counts(**{name: getattr(self, name) for name in counts})
         for name in ("examples", "bins_per_step"):
@@ -200,9 +203,9 @@ class AlgorithmTraining:
             binary addition 48 and 0.5, for base 4 and decimal 192 maps. Departures: no string runs
             longer than it is, where they pad strings to nine lengths; what differs from binary
             addition by little has its numbers too; copying, reversing, sorting and duplicating
-            take 48 maps; sums have noise from the first step on, and settle in 1800 steps, not 600;
-            what is neither a sum nor one of these settles in 2400, and half of its strings have
-            long carries.
+            take 48 maps; sums have noise from the first step on, settle in 1800 steps, not 600, and
+            end earlier where three evaluations find no error; what is neither a sum nor one of
+            these settles in 2400, and half of its strings have long carries.
 
         Example:
             >>> from torchalu.tasks import algorithm
@@ -216,7 +219,8 @@ class AlgorithmTraining:
                 learning_rate=0.01,
                 initial_noise=0.2,
                 settle=1800,
-                validate_at=_FAR,
+                validate_at=(*_FAR, 50.0),
+                end_after=3,
             )
         if task.name in _MOVES:
             return cls(maps=48, learning_rate=0.01, bins=_MOVES[task.name], validate_at=_FAR)

@@ -106,7 +106,8 @@ def train_algorithm(
     learned, validated = _with_carries(task, training).split()
     plan = length_plan(learned, training)
     longest = [round(plan.longest * multiple) for multiple in sorted(training.validate_at)]
-    validation = StringValidation(validated, longest, training.validation_strings, training.seed)
+    counts = training.validation_strings, training.seed, training.long_validation_strings
+    validation = StringValidation(validated, longest, *counts)
     attempts = []
     most = training.attempts if module is None else 1
     for attempt in range(most):

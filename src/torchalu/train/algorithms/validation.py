@@ -14,6 +14,7 @@ from torchalu.train.algorithms.batches import random_numbers
 from torchalu.train.hooks import Hook, Progress
 
 _WORTH_GOING_ON = 0.5
+_LONG = 1000
 _MEASURES = ("right", "digits", "loss")
 
 
@@ -34,6 +35,7 @@ class StringValidation:
             the task has up to there.
         count: strings of each length; fewer where a task from a file has fewer rows.
         seed: of the run; the strings are others than those of training.
+        long_count: strings of each length of more than 1000 symbols, if that is fewer.
 
     Raises:
         ValueError: the task has no strings of a length.
@@ -49,7 +51,12 @@ class StringValidation:
     """
 
     def __init__(
-        self, task: AlgorithmicTask, symbols: Sequence[int], count: int, seed: int
+        self,
+        task: AlgorithmicTask,
+        symbols: Sequence[int],
+        count: int,
+        seed: int,
+        long_count: int = 8,
     ) -> None:
         self.task = task
         self.texts: dict[int, list[str]] = {}
@@ -57,8 +64,11 @@ class StringValidation:
             lengths = task.sample_lengths(task.lengths(most))
             if not lengths:
                 raise ValueError(f"{task.name} has no strings of at most {most} symbols")
-            rng = random_numbers(seed, "validation", lengths[-1])
-            self.texts[task.symbols(lengths[-1])] = task.sample_tests(lengths[-1], count, rng)
+            longest = lengths[-1]
+            size = task.symbols(longest)
+            rng = random_numbers(seed, "validation", longest)
+            strings = count if size <= _LONG else min(count, long_count)
+            self.texts[size] = task.sample_tests(longest, strings, rng)
 
     @property
     def symbols(self) -> list[int]:
