@@ -266,6 +266,8 @@ def test_folder_of_another_configuration(tiny, capsys):
     assert tiny("--seeds", 1, "--models", "NMU", "--quiet") == 0
     status = tiny("--seeds", 2, "--models", "NMU", "--quiet")
     refused(capsys, status, "runs/madsen2020.table1", "seeds is [0, 0] there, [0, 1] here")
+    status = tiny("--seeds", 1, "--models", "NMU", "--interpolation-range", 0, 2, "--quiet")
+    refused(capsys, status, "settings.0.", "interpolation_range is [1.0, 2.0] there, [0.0, 2.0] ")
 
 
 def test_folder_in_use(tiny, capsys):

@@ -210,13 +210,12 @@ def train_together(
 
 
 def _replica_ids(replicas: int | Sequence[int]) -> np.ndarray:
-    ids = replicas if isinstance(replicas, Sequence | np.ndarray) else [replicas]
-    if not all(isinstance(each, Integral) and not isinstance(each, bool) for each in ids):
+    if isinstance(replicas, Integral) and not isinstance(replicas, bool):
+        ids: Sequence[Any] = range(int(replicas))
+    else:
+        ids = replicas if isinstance(replicas, Sequence | np.ndarray) else [None]
+    if not len(ids) or not all(isinstance(each, Integral) and each >= 0 for each in ids):
         raise ValueError(f"replicas is {replicas!r}; give a positive integer, or integers from 0")
-    if ids is not replicas:
-        ids = range(int(ids[0]))
-    if len(ids) == 0 or min(ids) < 0:
-        raise ValueError(f"replicas is {replicas!r}; give a positive number, or numbers from 0")
     return np.asarray(ids, np.uint64)
 
 

@@ -111,8 +111,10 @@ class LogicGates(nn.Module):
         else:
             connections = _deal(in_features, out_features, connections, generator)
         self.register_buffer("connections", connections.to(self.weight.device, torch.int64))
-        self._dealt = connections if self.weight.is_meta and not connections.is_meta else None
-        self.register_load_state_dict_post_hook(_forget_dealt)
+        self._dealt = None
+        if self.weight.is_meta and not connections.is_meta:
+            self._dealt = connections
+            self.register_load_state_dict_post_hook(_forget_dealt)
         self.reset_parameters(generator)
 
     def reset_parameters(self, generator: torch.Generator | None = None) -> None:
