@@ -214,7 +214,7 @@ def _replica_ids(replicas: int | Sequence[int]) -> np.ndarray:
         ids: Sequence[Any] = range(int(replicas))
     else:
         ids = replicas if isinstance(replicas, Sequence | np.ndarray) else [None]
-    if not len(ids) or not all(isinstance(each, Integral) and each >= 0 for each in ids):
+    if not len(ids) or not all(isinstance(each, Integral) and int(each) >= 0 for each in ids):
         raise ValueError(f"replicas is {replicas!r}; give a positive integer, or integers from 0")
     return np.asarray(ids, np.uint64)
 
