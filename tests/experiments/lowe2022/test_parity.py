@@ -195,6 +195,7 @@ def test_the_summary_counts_with_wilsons_intervals():
     [
         (lambda: bits(1, "fair"), "inputs is 1; give 2 or more"),
         (lambda: bits(4, "unfair"), "law is 'unfair'; choose from mixed, fair"),
+        (lambda: parity(sizes=()), "sizes is empty"),
         (lambda: parity(laws=("unfair",)), "laws holds 'unfair'; did you mean 'fair'"),
         (lambda: parity(sizes=(1,)), "inputs is 1; give 2 or more"),
         (lambda: figure4(activations=("xnor",)), "no activation called 'xnor'"),

@@ -1,0 +1,89 @@
+"""The random search, and the hyperparameters it leaves."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from torchalu.experiments.lowe2022 import hyperparameters as hyperparameters_module
+from torchalu.experiments.lowe2022.hyperparameters import Hyperparameters, chosen, drawn
+from torchalu.experiments.lowe2022.search import search
+from torchalu.experiments.lowe2022.training import (
+    ClassificationRuns,
+)
+
+RESULTS = Path(__file__).parents[3] / "results" / "lowe2022"
+
+
+def test_draws_are_the_same_for_all_and_spread_over_the_magnitudes():
+    study = search(networks=("mlp",), activations=("relu", "or_ail"), draws=4, first_draw=2)
+    found = {(s.labels["activation"], s.labels["draw"]): s.hyperparameters for s in study.settings}
+    assert found == {(name, k): drawn(k) for name in ("relu", "or_ail") for k in range(2, 6)}
+    many = [drawn(k) for k in range(2000)]
+    for values, low, high in (
+        ([h.learning_rate for h in many], 3e-4, 1e-1),
+        ([h.weight_decay for h in many], 1e-7, 1e-2),
+    ):
+        share = (np.log(values) - np.log(low)) / (np.log(high) - np.log(low))
+        assert share.min() > 0
+        assert share.max() < 1
+        assert share.mean() == pytest.approx(0.5, abs=5 / np.sqrt(12 * 2000))
+
+
+@pytest.mark.parametrize("network", ["mlp", "cnn", "transfer", "covertype", "resnet"])
+def test_networks_of_all_experiments_can_be_searched_for(network):
+    study = search(networks=(network,), activations=("relu", "ail_or_xnor_p"), draws=2)
+    assert study.keys == ("network", "activation", "draw", "seed")
+    assert [setting.hyperparameters for setting in study.settings] == [
+        drawn(draw) for draw in (0, 1) for _ in range(2)
+    ]
+    relu, other = (setting.parameters for setting in study.settings[:2])
+    assert other == pytest.approx(relu, rel=0.06) or network == "resnet"
+    assert all(re.fullmatch(r"[A-Za-z0-9._-]+", chunk.name) for chunk in study.chunks())
+
+
+@pytest.mark.usefixtures("digits")
+def test_the_search_names_the_draw_that_validates_best(tmp_path, monkeypatch):
+    runs = ClassificationRuns(seeds=1, epochs=2, batch_size=8)
+    study = search(runs, networks=("mlp",), activations=("relu",), draws=3)
+    parts = [study.run(c, tmp_path / c.name, lambda f: None).outcomes for c in study.chunks()]
+    every = pl.concat(parts)
+    (table,) = study.summarize(every).values()
+    best = every.sort("validation_accuracy", "draw", descending=[True, False]).row(0, named=True)
+    (row,) = table.rows(named=True)
+    assert {name: row[name] for name in ("draw", "learning_rate", "validation_accuracy")} == {
+        name: best[name] for name in ("draw", "learning_rate", "validation_accuracy")
+    }
+    assert row["draws"] == 3
+    table.write_csv(tmp_path / "hyperparameters.csv")
+    monkeypatch.setattr(hyperparameters_module, "files", lambda package: tmp_path)
+    hyperparameters_module._table.cache_clear()
+    try:
+        assert chosen("mlp", "relu") == drawn(row["draw"])
+        assert chosen("mlp", "relu", weight_decay=0.5).learning_rate == row["learning_rate"]
+        assert chosen("cnn", "relu") == Hyperparameters()
+    finally:
+        hyperparameters_module._table.cache_clear()
+
+
+def test_the_packaged_hyperparameters_are_those_of_the_committed_search():
+    """Both files are there, or neither."""
+    committed = RESULTS / "search.csv"
+    packaged = Path(hyperparameters_module.__file__).with_name("hyperparameters.csv")
+    assert packaged.is_file() == committed.is_file()
+    if packaged.is_file():
+        assert packaged.read_text("utf-8") == committed.read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: search(draws=0), "draws is 0; give a positive integer"),
+        (lambda: search(first_draw=-1), "first_draw is -1; give 0 or more"),
+    ],
+)
+def test_wrong_options_are_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

@@ -1,0 +1,112 @@
+"""Studies of classifiers: their chunks and what is made of the outcomes."""
+
+import polars as pl
+import pytest
+
+from clouds import TINY, setting
+from torchalu import sweep
+from torchalu.experiments.lowe2022.study import (
+    ClassificationStudy,
+    best_of,
+)
+from torchalu.train import Stopped
+
+
+def test_a_chunk_gives_a_row_and_goes_on_where_it_was_stopped(tmp_path):
+    study = ClassificationStudy("lowe2022.clouds", [setting("relu"), setting("or_ail")], TINY)
+    assert [chunk.name for chunk in study.chunks()] == [
+        *("relu-4-seed0", "or_ail-4-seed0", "relu-4-seed1", "or_ail-4-seed1"),
+    ]
+    chunk = study.chunks()[1]
+    fractions = []
+    whole = study.run(chunk, tmp_path / "whole", fractions.append)
+    assert all(0 <= fraction <= 1 for fraction in fractions)
+    (row,) = whole.outcomes.rows(named=True)
+    assert (row["activation"], row["width"], row["seed"], row["steps"]) == ("or_ail", 4, 0, 20)
+    assert row["parameters"] == 5 * 4 + 3 * 2
+    assert row["status"] == "finished"
+    assert row["test_accuracy"] > 0.9
+    assert whole.records["step"].to_list() == [10, 20]
+    assert whole.records["validation_accuracy"][-1] == row["validation_accuracy"]
+
+    def stop(fraction):
+        raise Stopped
+
+    with pytest.raises(Stopped):
+        study.run(chunk, tmp_path / "broken", stop)
+    broken = study.run(chunk, tmp_path / "broken", lambda fraction: None)
+    assert broken.outcomes.equals(whole.outcomes)
+    assert broken.records.equals(whole.records)
+
+
+def test_chunks_side_by_side_give_what_each_gives_alone(tmp_path):
+    names = ("relu", "or_ail", "xnor_ail", "max_min_d")
+    study = ClassificationStudy("lowe2022.clouds", [setting(name) for name in names], TINY)
+    together = sweep.run(study, tmp_path / "together", workers=4)
+    alone = [
+        study.run(chunk, tmp_path / chunk.name, lambda fraction: None).outcomes
+        for chunk in study.chunks()
+    ]
+    assert together.equals(pl.concat(alone))
+
+
+def outcomes(**accuracies):
+    """Runs of two widths; the wider has the given test accuracies and validates better."""
+    return pl.DataFrame(
+        [
+            {
+                "activation": name,
+                "width": width,
+                "seed": seed,
+                "parameters": 10 * width,
+                "test_accuracy": value - 0.1 * (width == 4),
+                "validation_accuracy": value - 0.1 * (width == 4),
+            }
+            for name, values in accuracies.items()
+            for seed, value in enumerate(values)
+            for width in (4, 8)
+        ]
+    )
+
+
+def test_a_summary_compares_at_each_width_and_at_the_best():
+    study = ClassificationStudy("lowe2022.clouds", [setting("relu")], TINY, varied="width")
+    runs = outcomes(relu=[0.90, 0.91, 0.92], or_ail=[0.97, 0.98, 0.99], xnor_ail=[0.5, 0.6, 0.7])
+    tables = study.summarize(runs)
+    assert list(tables) == ["clouds", "clouds_best"]
+    every, best = tables.values()
+    assert set(every.select("width", "activation", "n").rows()) == {
+        (width, name, 3) for width in (4, 8) for name in ("relu", "or_ail", "xnor_ail")
+    }
+    assert best.select("activation", "label", "n", "width", "parameters", "marks").rows() == [
+        ("relu", "ReLU", 3, 8, 80, ""),
+        ("or_ail", "OR AIL", 3, 8, 80, "best above"),
+        ("xnor_ail", "XNOR AIL", 3, 8, 80, "below"),
+    ]
+    assert best["mean"].to_list() == pytest.approx([0.91, 0.98, 0.6])
+
+
+def test_the_best_width_is_chosen_by_validation_not_by_test():
+    runs = outcomes(relu=[0.9]).with_columns(validation_accuracy=pl.lit(1.0) / pl.col("width"))
+    assert best_of(runs, ["activation"], "width")["width"].to_list() == [4]
+
+
+def test_without_the_baseline_there_is_no_test_against_it():
+    study = ClassificationStudy("lowe2022.clouds", [setting("or_ail")], TINY)
+    (table,) = study.summarize(outcomes(or_ail=[0.9, 0.8], max_out=[0.9, 0.7])).values()
+    assert table["p_baseline"].null_count() == 4
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: ClassificationStudy("a.b", [], TINY), "settings is empty; give at least one"),
+        (
+            lambda: ClassificationStudy("a.b", [setting("relu")] * 2, TINY),
+            "settings holds relu-4 twice; give each once",
+        ),
+    ],
+)
+def test_wrong_options_are_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
