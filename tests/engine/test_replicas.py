@@ -165,7 +165,7 @@ def test_two_sided_range_takes_each_side_half_of_the_time():
     ("change", "error", "words"),
     [
         ({"steps": 0}, ValueError, "steps is 0"),
-        ({"steps": 2.5}, ValueError, "steps is 2.5"),
+        ({"steps": 2.5}, TypeError, "steps is 2.5"),
         ({"seed": -1}, ValueError, "seed is -1"),
         ({"betas": (2, 2)}, ValueError, "betas is (2, 2)"),
         ({"adam_eps": -1.0}, ValueError, "adam_eps is -1.0"),

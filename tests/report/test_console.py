@@ -10,9 +10,9 @@ from rich.console import Console
 from torchalu.report import constant_lines, print_fit
 
 
-def printed(model, **options):
+def printed(model, target="y", **options):
     text = io.StringIO()
-    print_fit(Console(file=text, width=100, color_system=None), "y", model, **options)
+    print_fit(Console(file=text, width=100, color_system=None), target, model, **options)
     return text.getvalue()
 
 
@@ -30,6 +30,10 @@ def model():
         formula_="[bold]a[/bold]*2", constants_={}, certificate_="exact on 3 rows",
         candidates_=frame,
     )  # fmt: skip
+
+
+def test_a_target_that_is_no_word_stands_in_backticks(model):
+    assert printed(model, "F - G").startswith("`F - G` = ")
 
 
 def test_prints_formula_certificate_and_candidates(model):

@@ -112,7 +112,7 @@ def test_wrong_arguments_are_named():
         RecurrentFunction(seed=-1)
     with pytest.raises(ValueError, match="step is -1"):
         RecurrentFunction().batch(-1)
-    with pytest.raises(ValueError, match="0 series are asked for"):
+    with pytest.raises(ValueError, match="rows is 0; give a positive integer"):
         RecurrentFunction().interpolation(0)
     with pytest.raises(ValueError, match="in_features is 0"):
         random_sections(0)

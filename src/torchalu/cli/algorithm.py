@@ -9,7 +9,7 @@ from typing import Annotated
 import tyro
 
 from torchalu.cli.algorithm_eval import Evaluate
-from torchalu.cli.algorithm_result import Checkpoint
+from torchalu.cli.algorithm_result import Checkpoint, printable
 from torchalu.cli.algorithm_train import Train
 
 
@@ -42,7 +42,7 @@ class RunLearned:
         learned = find(self.checkpoint)
         if self.film is not None:
             learned.film(self.text, self.film)
-        print(learned.run(self.text))
+        print(printable(learned.run(self.text)))
         if self.film is not None:
             print(f"wrote {self.film}")
         return 0

@@ -83,6 +83,25 @@ def failure_lines(learned: LearnedAlgorithm, label: str, texts: list[str]) -> li
     return lines
 
 
+def printable(text: str) -> str:
+    """A text of a task of one's own, whose symbols may be any, as a terminal can show it.
+
+    Args:
+        text: an input or an answer.
+
+    Returns:
+        The text, characters that cannot be printed as escapes.
+
+    Example:
+        >>> print(printable("1 é"), printable("a\\x1b[2J"), printable("a\\tb"))
+        1 é a\\x1b[2J a\\tb
+    """
+    return "".join(
+        symbol if symbol.isprintable() else symbol.encode("unicode_escape").decode()
+        for symbol in text
+    )
+
+
 def print_lines(console: Console, lines: Sequence[str]) -> None:
     """Prints lines as they are.
 
@@ -97,7 +116,8 @@ def print_lines(console: Console, lines: Sequence[str]) -> None:
 def _around(text: str, place: int) -> str:
     """A string, or the part of it around a place."""
     if len(text) <= _LONGEST:
-        return text or "nothing"
+        return printable(text) or "nothing"
     start = max(0, place - _BEFORE)
     end = start + _LONGEST
-    return f"{'...' if start else ''}{text[start:end]}{'...' if end < len(text) else ''}"
+    shown = printable(text[start:end])
+    return f"{'...' if start else ''}{shown}{'...' if end < len(text) else ''}"

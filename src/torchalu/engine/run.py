@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from torchalu.arguments import check_positive_integers
 from torchalu.engine.stack import Stack, read_stack
 from torchalu.tasks import SimpleFunction, Table
 
@@ -82,8 +83,8 @@ class Run:
         network = read_stack(self.stack)
         for name in ("stop_patience", "settle", "stall"):
             value = getattr(self, name)
-            if value is not None and value < 1:
-                raise ValueError(f"{name} is {value}; give a positive integer")
+            if value is not None:
+                check_positive_integers(**{name: value})
         if network.layers[-1][2] != 1:
             raise ValueError(
                 f"the last layer of stack has out_features = {network.layers[-1][2]}; "

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from torchalu import _core
+from torchalu.arguments import check_positive_integers
 from torchalu.engine.cores import cores
 from torchalu.engine.progress import watch
 from torchalu.engine.result import Result
@@ -226,9 +227,7 @@ def _check(
     betas: tuple[float, float],
     adam_eps: float,
 ) -> None:
-    for name, value in counts.items():
-        if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
-            raise ValueError(f"{name} is {value!r}; give a positive integer")
+    check_positive_integers(**counts)
     if len(betas) != 2 or not all(0 <= beta < 1 for beta in betas):
         raise ValueError(f"betas is {betas!r}; give two numbers from 0 to below 1")
     if not 0 <= adam_eps < np.inf:

@@ -9,6 +9,7 @@ from itertools import combinations
 import numpy as np
 from jaxtyping import Float
 
+from torchalu.arguments import check_positive_integers
 from torchalu.tasks import SimpleFunction, intervals
 
 _PUBLISHED = {"mul": 0.160010658743333, "add": 1.47861742158438e-5, "sub": 1.38437045113029e-8}
@@ -90,8 +91,7 @@ def nearly_perfect_loss(
     """
     if not (np.isfinite(eps) and eps > 0):
         raise ValueError(f"eps is {eps}; give a positive number, such as 1e-5")
-    if rows < 1:
-        raise ValueError(f"rows is {rows}; give a positive integer")
+    check_positive_integers(rows=rows)
     first, second = task.subsets_of(0, 0)
     sides = intervals(task.extrapolation_range)
     plain = SimpleFunction(

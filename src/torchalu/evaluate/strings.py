@@ -11,6 +11,7 @@ from jaxtyping import Bool
 from torch import Tensor, nn
 from torch.nn import functional
 
+from torchalu.arguments import check_positive_integers
 from torchalu.evaluate.intervals import wilson
 from torchalu.evaluate.memory import check_memory, free_bytes, unroll_bytes
 from torchalu.tasks.algorithms import AlgorithmicTask, SymbolBatch, encode
@@ -99,8 +100,7 @@ def string_accuracy(
     """
     if not texts:
         raise ValueError("texts is empty; give at least one string")
-    if batch_symbols < 1:
-        raise ValueError(f"batch_symbols is {batch_symbols}; give a positive integer")
+    check_positive_integers(batch_symbols=batch_symbols)
     longest = max(task.symbols(task.length_of(text)) for text in texts)
     check_strings(module, longest, len(texts), f"texts holds a string of {longest} symbols")
     batch = encode(task, list(texts))

@@ -10,6 +10,7 @@ from pathlib import Path
 import polars as pl
 from torch import nn
 
+from torchalu.arguments import check_positive_integers
 from torchalu.engine import Result, Run, TrainingInterrupted, train_together
 from torchalu.evaluate import outcomes, summarize
 from torchalu.experiments.runs import Runs
@@ -73,8 +74,7 @@ class NativeStudy:
         if not self.settings:
             raise ValueError("settings is empty; give at least one")
         for setting in self.settings:
-            if setting.steps < 1:
-                raise ValueError(f"steps is {setting.steps}; give a positive integer")
+            check_positive_integers(steps=setting.steps)
         names = [_key(setting).replace("|", " ") for setting in self.settings]
         twice = [name for name in names if names.count(name) > 1]
         if twice:

@@ -7,6 +7,7 @@ from typing import Annotated, TypeAlias
 
 import tyro
 
+from torchalu.arguments import check_positive_integers
 from torchalu.experiments.seeds import check_first_seed
 
 
@@ -43,8 +44,8 @@ class Runs:
     def __post_init__(self) -> None:
         for name in ("seeds", "steps", "settle", "stall", "give_up", "team"):
             value = getattr(self, name)
-            if value is not None and value < 1:
-                raise ValueError(f"{name} is {value}; give a positive integer")
+            if value is not None:
+                check_positive_integers(**{name: value})
         check_first_seed(self.first_seed, self.seeds)
 
     @property

@@ -11,6 +11,8 @@ import torch
 import tyro
 from torch import Tensor, nn
 
+from torchalu.arguments import check_positive_integers
+
 _MOST = 2**63
 
 
@@ -55,8 +57,7 @@ class Seeds:
     first_seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.seeds < 1:
-            raise ValueError(f"seeds is {self.seeds}; give a positive integer")
+        check_positive_integers(seeds=self.seeds)
         check_first_seed(self.first_seed, self.seeds)
 
     @property

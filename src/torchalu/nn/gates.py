@@ -7,8 +7,9 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from torchalu import functional
+from torchalu.arguments import check_positive_integers
 from torchalu.functional.gates import GATE_NAMES, GateMode, check_mode
-from torchalu.nn.unit import Factory, _size
+from torchalu.nn.unit import Factory
 
 Connections = Literal["random", "unique"]
 GateInitialization = Literal["normal", "residual"]
@@ -95,8 +96,8 @@ class LogicGates(nn.Module):
         dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__()
-        self.in_features = _size("in_features", in_features)
-        self.out_features = _size("out_features", out_features)
+        check_positive_integers(in_features=in_features, out_features=out_features)
+        self.in_features, self.out_features = int(in_features), int(out_features)
         if in_features < 2:
             raise ValueError(f"in_features is {in_features}; a gate needs 2 inputs or more")
         check_mode(mode, temperature)
@@ -197,7 +198,8 @@ class GroupSum(nn.Module):
 
     def __init__(self, num_groups: int, temperature: float = 1.0) -> None:
         super().__init__()
-        self.num_groups = _size("num_groups", num_groups)
+        check_positive_integers(num_groups=num_groups)
+        self.num_groups = int(num_groups)
         check_mode("soft", temperature)
         self.temperature = temperature
 

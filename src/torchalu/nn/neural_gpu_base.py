@@ -10,9 +10,10 @@ from jaxtyping import Float, Int64
 from torch import Tensor, nn
 
 from torchalu import kernels
+from torchalu.arguments import check_positive_integers
 from torchalu.kernels.recurrence_forms import Cell, position_mask
 from torchalu.nn.sequence_arguments import check_counts, check_symbols
-from torchalu.nn.unit import Factory, _size
+from torchalu.nn.unit import Factory
 
 _SHARED = ("gate_weight", "gate_bias", "candidate_weight", "candidate_bias")
 
@@ -263,8 +264,7 @@ def check_options(
         TypeError: a size is no integer.
         ValueError: an option is out of its range.
     """
-    for name, value in {**sizes, "kernel_size": kernel_size}.items():
-        _size(name, value)
+    check_positive_integers(**sizes, kernel_size=kernel_size)
     if sizes["num_symbols"] < 2:
         raise ValueError(
             f"num_symbols is {sizes['num_symbols']}; padding counts, so give 2 or more"

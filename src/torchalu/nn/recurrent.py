@@ -7,6 +7,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from torchalu.arguments import check_positive_integers
 from torchalu.nn.unit import Unit
 
 UnitFactory = Callable[..., Unit]
@@ -242,11 +243,7 @@ def input_penalty(unit: Unit, input: Float[Tensor, "*batch in"]) -> Float[Tensor
 
 def _make(unit: UnitFactory, input_size: int, hidden_size: int, options: dict[str, Any]) -> Unit:
     """The unit, which sees input and state side by side."""
-    for name, size in (("input_size", input_size), ("hidden_size", hidden_size)):
-        if isinstance(size, bool) or not isinstance(size, int):
-            raise TypeError(f"{name} is {size!r}; give a positive integer")
-        if size < 1:
-            raise ValueError(f"{name} is {size}; give a positive integer")
+    check_positive_integers(input_size=input_size, hidden_size=hidden_size)
     made = unit(input_size + hidden_size, hidden_size, **options) if callable(unit) else unit
     if not isinstance(made, Unit):
         raise TypeError(

@@ -7,6 +7,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from torchalu.arguments import check_positive_integers
+
 
 class Factory(NamedTuple):
     """Where and in which dtype a unit's parameters are made."""
@@ -49,8 +51,8 @@ class Unit(nn.Module, ABC):
 
     def __init__(self, in_features: int, out_features: int) -> None:
         super().__init__()
-        self.in_features = _size("in_features", in_features)
-        self.out_features = _size("out_features", out_features)
+        check_positive_integers(in_features=in_features, out_features=out_features)
+        self.in_features, self.out_features = int(in_features), int(out_features)
 
     @abstractmethod
     def forward(self, input: Float[Tensor, "*batch in"]) -> Float[Tensor, "*batch out"]:
@@ -107,12 +109,3 @@ def sparsity(weight: Float[Tensor, "out in"]) -> Float[Tensor, ""]:
 def round_(weight: Tensor, low: float, high: float) -> None:
     """Move each weight to the nearest whole number from `low` to `high`, in place."""
     weight.clamp_(low, high).round_().add_(0.0)  # the sum turns -0.0 into 0.0
-
-
-def _size(name: str, value: int) -> int:
-    """The size of a dimension, checked."""
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise TypeError(f"{name} is {value!r}; give a positive integer")
-    if value < 1:
-        raise ValueError(f"{name} is {value}; give a positive integer")
-    return value

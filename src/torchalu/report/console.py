@@ -11,6 +11,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from torchalu.report.formulas import readable
+from torchalu.tasks.table_names import quoted
 
 _COLUMNS = ("formula", "error", "complexity", "exact")
 _RUNNERS_UP = 8
@@ -22,7 +23,7 @@ def print_fit(console: Console, target: str, model: Any, *, runners_up: int = _R
 
     Args:
         console: where to.
-        target: the target's name.
+        target: the target's name; in backticks where it is not one word, as in the formula.
         model: a fitted regressor: `formula_`, `constants_`, `certificate_`, `candidates_`.
         runners_up: the most candidates to list.
 
@@ -36,7 +37,7 @@ def print_fit(console: Console, target: str, model: Any, *, runners_up: int = _R
         <BLANKLINE>
         exact: yes
     """
-    console.print(f"{target} = {readable(model.formula_)}", style="bold", **_VERBATIM)
+    console.print(f"{quoted(target)} = {readable(model.formula_)}", style="bold", **_VERBATIM)
     for line in constant_lines(model.constants_):
         console.print(line, **_VERBATIM)
     console.print()

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float32, Float64, Int64, UInt8
 
+from torchalu.arguments import check_positive_integers
 from torchalu.tasks.grid_rules import GRID_ACTIONS, GridRules
 
 
@@ -71,10 +72,9 @@ class GridWorlds:
     """
 
     def __init__(self, count: int, rules: GridRules | None = None, *, seed: int = 0) -> None:
-        if count < 1 or seed < 0:
-            raise ValueError(
-                f"count is {count} and seed {seed}; give a positive integer, and 0 or more"
-            )
+        check_positive_integers(count=count)
+        if seed < 0:
+            raise ValueError(f"seed is {seed}; give 0 or more")
         self.rules = rules or GridRules()
         self.seed = seed
         self.agents, self.targets, self.instructions, self.times, self.episodes = np.zeros(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 import numpy as np
 from jaxtyping import Bool, Float, Int64
 
+from torchalu.arguments import check_positive_integers
 from torchalu.tasks.chorales import VOICES, Chorale
 
 if TYPE_CHECKING:
@@ -86,9 +87,7 @@ class IsItBach:
     ) -> None:
         if part not in get_args(ChoralePart):
             raise ValueError(f"part is {part!r}; choose from {', '.join(get_args(ChoralePart))}")
-        for name, value in (("steps", steps), ("resolution", resolution)):
-            if value < 1:
-                raise ValueError(f"{name} is {value}; give a positive integer")
+        check_positive_integers(steps=steps, resolution=resolution)
         if not 0 < rate <= 1:
             raise ValueError(f"rate is {rate}; give a probability greater than 0, 1 at most")
         self.part: ChoralePart = part
@@ -134,8 +133,7 @@ class IsItBach:
         Raises:
             ValueError: `batch_size` is not positive.
         """
-        if batch_size < 1:
-            raise ValueError(f"batch_size is {batch_size}; give a positive integer")
+        check_positive_integers(batch_size=batch_size)
         random = np.random.default_rng([self.seed, _BATCHES, step])
         chosen = self.excerpts[random.integers(len(self), size=batch_size)]
         chosen[1::2] = self.corrupt(chosen[1::2], random)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 import numpy as np
 from jaxtyping import Float
 
+from torchalu.arguments import check_positive_integers
 from torchalu.tasks.simple_function import Interval, apply_operation
 
 if TYPE_CHECKING:
@@ -83,9 +84,11 @@ class RecurrentFunction:
         if self.operation not in get_args(RecurrentOperation):
             allowed = ", ".join(get_args(RecurrentOperation))
             raise ValueError(f"operation is {self.operation!r}; choose from {allowed}")
-        for name in ("in_features", "length", "extrapolation_length"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} is {getattr(self, name)}; give a positive integer")
+        check_positive_integers(
+            in_features=self.in_features,
+            length=self.length,
+            extrapolation_length=self.extrapolation_length,
+        )
         low, high = self.sampling_range
         if not (np.isfinite(low) and np.isfinite(high) and low < high):
             raise ValueError(
@@ -162,8 +165,7 @@ class RecurrentFunction:
         """Series of a stream of random numbers; the targets are computed in float64."""
         import torch
 
-        if rows < 1:
-            raise ValueError(f"{rows} series are asked for; give a positive integer")
+        check_positive_integers(rows=rows)
         random = np.random.default_rng([self.seed, *stream])
         uniform = random.random((rows, length, self.in_features), np.float32)
         low, high = self.sampling_range
@@ -199,10 +201,9 @@ def random_sections(in_features: int, seed: int = 0) -> tuple[Section, Section]:
         >>> 10 <= n - m <= 50, 10 <= q - p <= 50
         (True, True)
     """
-    if in_features < 1 or seed < 0:
-        raise ValueError(
-            f"in_features is {in_features} and seed {seed}; give a positive integer, and 0 or more"
-        )
+    check_positive_integers(in_features=in_features)
+    if seed < 0:
+        raise ValueError(f"seed is {seed}; give 0 or more")
     random = np.random.default_rng(seed)
     shortest = max(1, round(_SHORTEST * in_features))
     longest = max(1, round(_LONGEST * in_features))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 import numpy as np
 from jaxtyping import Float, Int64
 
+from torchalu.arguments import check_positive_integers
 from torchalu.tasks.mnist import Digits, normalize
 
 if TYPE_CHECKING:
@@ -119,8 +120,7 @@ class SequentialMNIST:
         Raises:
             ValueError: `batch_size` is not positive.
         """
-        if batch_size < 1:
-            raise ValueError(f"batch_size is {batch_size}; give a positive integer")
+        check_positive_integers(batch_size=batch_size)
         return -(-len(self) // batch_size)
 
     def batch(self, step: int, batch_size: int = 64) -> SequenceBatch:

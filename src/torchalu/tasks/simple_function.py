@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 from jaxtyping import Float
 
+from torchalu.arguments import check_positive_integers
+
 if TYPE_CHECKING:
     from torch import Tensor
 
@@ -74,9 +76,7 @@ class SimpleFunction:
         if self.operation not in get_args(Operation):
             allowed = ", ".join(get_args(Operation))
             raise ValueError(f"operation is {self.operation!r}; choose from {allowed}")
-        for name in ("in_features", "evaluation_rows"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} is {getattr(self, name)}; give a positive integer")
+        check_positive_integers(in_features=self.in_features, evaluation_rows=self.evaluation_rows)
         for name in ("interpolation_range", "extrapolation_range"):
             for low, high in intervals(getattr(self, name)):
                 if not (np.isfinite(low) and np.isfinite(high) and low < high):

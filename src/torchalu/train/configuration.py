@@ -6,6 +6,8 @@ import dataclasses
 import math
 from dataclasses import dataclass
 
+from torchalu.arguments import check_positive_integers
+
 
 @dataclass(frozen=True)
 class TrainingConfiguration:
@@ -47,10 +49,11 @@ class TrainingConfiguration:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("steps", "evaluate_every", "checkpoint_every"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise ValueError(f"{name} is {value!r}; give a positive integer")
+        check_positive_integers(
+            steps=self.steps,
+            evaluate_every=self.evaluate_every,
+            checkpoint_every=self.checkpoint_every,
+        )
         for name in ("learning_rate", "clip_norm"):
             if not getattr(self, name) > 0:
                 raise ValueError(f"{name} is {getattr(self, name)}; give a positive number")

@@ -299,7 +299,7 @@ def test_digits_beyond_the_table_share_its_last_place():
     ("call", "message"),
     [
         (lambda: LSTMAttention(1), "num_symbols is 1; give 2 or more"),
-        (lambda: LSTMAttention(4, layers=0), "layers 0; give positive integers"),
+        (lambda: LSTMAttention(4, layers=0), "layers is 0; give a positive integer"),
         (lambda: StackRNN(4, stacks=0), "stacks is 0; give a positive integer"),
         (lambda: StackRNN(4, clip=0.0), "clip is 0.0; give a positive number"),
         (lambda: AbacusTransformer(4, size=30), "size is 30; give a positive multiple of the 4"),

@@ -136,7 +136,6 @@ def test_bins_without_strings_are_left_out():
         (LengthBins, {"smaller": 1.5}, "smaller is 1.5; give a number from 0 to 1"),
         (LengthBins, {"bins_per_step": -1}, "bins_per_step is -1"),
         (LengthBins, {"bins_per_step": 0}, "bins_per_step is 0; give a positive integer"),
-        (LengthBins, {"batch": 2.5}, "batch is 2.5; give a positive integer"),
         (LengthCurriculum, {"most": 2}, "badd has no strings of at most 2 symbols"),
         (LengthCurriculum, {"threshold": -0.1}, "threshold is -0.1"),
         (LengthCurriculum, {"every": 0}, "every is 0"),

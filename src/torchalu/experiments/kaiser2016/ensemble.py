@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from torchalu.arguments import check_positive_integers
 from torchalu.evaluate import OutputEnsemble
 from torchalu.experiments.kaiser2016.measuring import RANDOM, Strings, measure_strings
 from torchalu.experiments.kaiser2016.stored import StoredNetwork, stored_networks
@@ -47,8 +48,7 @@ class EnsembleStudy:
         fewest = min(len(networks) for networks in self.networks.values())
         if not self.sizes or min(self.sizes) < 1 or max(self.sizes) > fewest:
             raise ValueError(f"sizes is {self.sizes}; give 1 to {fewest}, as there are networks")
-        if self.draws < 1:
-            raise ValueError(f"draws is {self.draws}; give a positive integer")
+        check_positive_integers(draws=self.draws)
         described = {
             "networks": {
                 task: {network.name: _sum(network.path) for network in networks}

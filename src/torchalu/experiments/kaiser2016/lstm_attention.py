@@ -9,6 +9,7 @@ from jaxtyping import Bool, Float, Int64
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
+from torchalu.arguments import check_positive_integers
 from torchalu.experiments.kaiser2016.answering import AnsweringNetwork
 
 
@@ -67,8 +68,7 @@ class LSTMAttention(AnsweringNetwork):
 
     def __init__(self, num_symbols: int, size: int = 64, layers: int = 3) -> None:
         super().__init__(num_symbols)
-        if size < 1 or layers < 1:
-            raise ValueError(f"size is {size} and layers {layers}; give positive integers")
+        check_positive_integers(size=size, layers=layers)
         self.embedding = nn.Embedding(num_symbols + 1, size)
         self.encoder = nn.LSTM(size, size, layers, batch_first=True)
         inputs = (2 * size, *[size] * (layers - 1))

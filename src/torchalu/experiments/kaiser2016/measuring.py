@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from torch import nn
 
+from torchalu.arguments import check_positive_integers
 from torchalu.evaluate import string_accuracy
 from torchalu.tasks import AlgorithmicTask
 from torchalu.train import write_atomic
@@ -52,9 +53,7 @@ class Strings:
     def __post_init__(self) -> None:
         if not self.lengths or min(self.lengths) < 1 or len({*self.lengths}) < len(self.lengths):
             raise ValueError(f"lengths is {self.lengths}; give positive integers, each once")
-        for name in ("count", "long_count"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} is {getattr(self, name)}; give a positive integer")
+        check_positive_integers(count=self.count, long_count=self.long_count)
 
     def number(self, symbols: int) -> int:
         """How many random strings there are of so many symbols.

@@ -10,6 +10,7 @@ import torch
 from jaxtyping import Float, Int64
 from torch import Tensor, nn
 
+from torchalu.arguments import check_positive_integers
 from torchalu.experiments.kaiser2016.answering import AnsweringNetwork
 
 EMPTY = -1.0
@@ -73,9 +74,7 @@ class StackRNN(AnsweringNetwork):
         clip: float = 15.0,
     ) -> None:
         super().__init__(num_symbols)
-        for name, value in (("hidden", hidden), ("stacks", stacks), ("depth", depth)):
-            if value < 1:
-                raise ValueError(f"{name} is {value}; give a positive integer")
+        check_positive_integers(hidden=hidden, stacks=stacks, depth=depth)
         if not clip > 0:
             raise ValueError(f"clip is {clip}; give a positive number")
         self.stacks, self.depth, self.discrete, self.clip = stacks, depth, discrete, clip

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from torchalu.arguments import check_positive_integers
 from torchalu.tasks import AlgorithmicTask
 from torchalu.train import Hook, Progress
 from torchalu.train.algorithms import LengthGroup, LengthPlan
@@ -50,9 +51,7 @@ class LongerEachEpoch(LengthPlan):
         most: int = 41,
         batch: int = 10,
     ) -> None:
-        for name, value in (("epoch", epoch), ("batch", batch)):
-            if value < 1:
-                raise ValueError(f"{name} is {value}; give a positive integer")
+        check_positive_integers(epoch=epoch, batch=batch)
         lengths = task.sample_lengths(task.lengths(most))
         self.sizes = {task.symbols(length): length for length in lengths}
         if not self.sizes:

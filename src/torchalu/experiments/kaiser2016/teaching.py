@@ -9,6 +9,7 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
+from torchalu.arguments import check_positive_integers
 from torchalu.experiments.kaiser2016.answering import AnsweringNetwork
 from torchalu.experiments.kaiser2016.trained import Trained, trained_from
 from torchalu.tasks import AlgorithmicTask
@@ -57,9 +58,11 @@ class Teaching:
     end_after: int = 5
 
     def __post_init__(self) -> None:
-        for name in ("steps", "evaluate_every", "validation_strings"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} is {getattr(self, name)}; give a positive integer")
+        check_positive_integers(
+            steps=self.steps,
+            evaluate_every=self.evaluate_every,
+            validation_strings=self.validation_strings,
+        )
         if self.end_after < 0:
             raise ValueError(f"end_after is {self.end_after}; give 0 or more")
         if not self.validate_at or min(self.validate_at) <= 0:

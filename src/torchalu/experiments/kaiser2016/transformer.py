@@ -10,6 +10,7 @@ from jaxtyping import Bool, Float, Int64
 from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
+from torchalu.arguments import check_positive_integers
 from torchalu.experiments.kaiser2016.answering import AnsweringNetwork, checked_lengths
 from torchalu.experiments.kaiser2016.places import places_in_numbers, waves
 
@@ -85,9 +86,7 @@ class AbacusTransformer(AnsweringNetwork):
         positions: int = 512,
     ) -> None:
         super().__init__(num_symbols)
-        for name, value in (("layers", layers), ("heads", heads), ("positions", positions)):
-            if value < 1:
-                raise ValueError(f"{name} is {value}; give a positive integer")
+        check_positive_integers(layers=layers, heads=heads, positions=positions)
         if size < 1 or size % heads:
             raise ValueError(f"size is {size}; give a positive multiple of the {heads} heads")
         if not all(0 < symbol < num_symbols for symbol in separators):

@@ -9,6 +9,7 @@ from typing import TypeAlias
 import polars as pl
 from torch import nn
 
+from torchalu.arguments import check_positive_integers
 from torchalu.experiments.lowe2022.activations import FIGURE5, check_activations, label
 from torchalu.experiments.lowe2022.bach import bach_setting, excerpts
 from torchalu.experiments.lowe2022.cifar import cifar_setting
@@ -100,8 +101,7 @@ def search(
     """
     choose("networks", networks, NETWORKS)
     activations = check_activations(activations)
-    if draws < 1:
-        raise ValueError(f"draws is {draws}; give a positive integer")
+    check_positive_integers(draws=draws)
     if first_draw < 0:
         raise ValueError(f"first_draw is {first_draw}; give 0 or more")
     settings = [

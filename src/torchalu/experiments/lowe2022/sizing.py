@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from torch import nn
 
+from torchalu.arguments import check_positive_integers
 from torchalu.experiments.lowe2022.activations import BASELINE
 from torchalu.nn import activation, features_multiple
 
@@ -60,8 +61,7 @@ def nearest_widths(
         >>> nearest_widths((8, 8), 1000, lambda widths: widths[0] * widths[1], multiple=2)
         (32, 32)
     """
-    if parameters < 1:
-        raise ValueError(f"parameters is {parameters}; give a positive integer")
+    check_positive_integers(parameters=parameters)
 
     def at(grains: int) -> tuple[int, ...]:
         return scaled(widths, grains / _GRAIN, multiple)

@@ -13,6 +13,7 @@ from jaxtyping import Float, Int64
 from torch import Tensor, nn
 from torch.nn import functional
 
+from torchalu.arguments import check_positive_integers
 from torchalu.experiments.lowe2022.data import Batch, ClassificationData
 from torchalu.experiments.lowe2022.hyperparameters import Hyperparameters
 from torchalu.experiments.lowe2022.one_cycle import one_cycle, one_cycle_adam
@@ -51,9 +52,7 @@ class ClassificationRuns(Seeds):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("epochs", "batch_size"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} is {getattr(self, name)}; give a positive integer")
+        check_positive_integers(epochs=self.epochs, batch_size=self.batch_size)
 
 
 ClassificationOptions: TypeAlias = Annotated[ClassificationRuns, tyro.conf.arg(name="")]

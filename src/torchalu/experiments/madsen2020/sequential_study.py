@@ -11,6 +11,7 @@ from pathlib import Path
 import polars as pl
 from polars import selectors as cs
 
+from torchalu.arguments import check_positive_integers
 from torchalu.evaluate import summarize, t_upper
 from torchalu.experiments.madsen2020.sequential_networks import (
     MODELS,
@@ -80,8 +81,7 @@ class SequentialStudy:
         choose("models", self.models, MODELS[self.operation])
         if self.reference_seeds is None:
             self.reference_seeds = max(self.seeds, _LEAST_REFERENCES)
-        if self.seeds < 1:
-            raise ValueError(f"seeds is {self.seeds}; give a positive integer")
+        check_positive_integers(seeds=self.seeds)
         if self.reference_seeds < 2:
             raise ValueError(
                 f"reference_seeds is {self.reference_seeds}; a confidence limit needs 2 at least"

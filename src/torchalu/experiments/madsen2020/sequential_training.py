@@ -11,6 +11,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from torchalu.arguments import check_positive_integers
 from torchalu.experiments.madsen2020.sequential_networks import SequenceNetwork
 from torchalu.experiments.seeds import one_thread
 from torchalu.tasks import Digits, SequenceOperation, SequentialMNIST, load_mnist, normalize
@@ -61,9 +62,13 @@ class SequentialTraining:
     lstm_size: int = 16
 
     def __post_init__(self) -> None:
-        for name in ("train_length", "epochs", "evaluate_every", "batch_size", "lstm_size"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} is {getattr(self, name)}; give a positive integer")
+        check_positive_integers(
+            train_length=self.train_length,
+            epochs=self.epochs,
+            evaluate_every=self.evaluate_every,
+            batch_size=self.batch_size,
+            lstm_size=self.lstm_size,
+        )
         if not self.test_lengths or min(self.test_lengths) < 1:
             raise ValueError(
                 f"test_lengths is {self.test_lengths}; give one or more positive integers"

@@ -12,6 +12,7 @@ import torch
 import tyro
 from torch import Tensor, nn
 
+from torchalu.arguments import check_positive_integers
 from torchalu.engine import Result, Run, TrainingInterrupted, train_together
 from torchalu.engine.stack import KINDS
 from torchalu.experiments.seeds import check_first_seed
@@ -63,9 +64,14 @@ class ArithmeticRuns:
     together: int = 20
 
     def __post_init__(self) -> None:
-        for name in ("seeds", "steps", "batch_size", "evaluate_every", "rows", "together"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} is {getattr(self, name)}; give a positive integer")
+        check_positive_integers(
+            seeds=self.seeds,
+            steps=self.steps,
+            batch_size=self.batch_size,
+            evaluate_every=self.evaluate_every,
+            rows=self.rows,
+            together=self.together,
+        )
         check_first_seed(self.first_seed, self.seeds)
         rates = self.learning_rates
         if not rates or min(rates) <= 0 or len(set(rates)) < len(rates):

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from torch.func import vmap
 
 from torchalu import functional
+from torchalu.arguments import check_positive_integers
 from torchalu.functional.nmu import nmu_definition
 
 _MOST = math.exp(20.0)
@@ -147,10 +148,7 @@ class Configured(nn.Module):
         super().__init__()
         if unit not in CONFIGURED:
             raise ValueError(f"unit is {unit!r}; choose from {', '.join(CONFIGURED)}")
-        sizes = {"input_size": input_size, "hidden_size": hidden_size, "registers": registers}
-        for name, size in sizes.items():
-            if size < 1:
-                raise ValueError(f"{name} is {size}; give a positive integer")
+        check_positive_integers(input_size=input_size, hidden_size=hidden_size, registers=registers)
         self.unit, self.registers = CONFIGURED[unit], registers
         self.shape = (registers, registers + 1)
         self.lstm = nn.LSTM(input_size, hidden_size, batch_first=True)

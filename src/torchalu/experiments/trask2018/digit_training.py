@@ -11,6 +11,7 @@ from typing import Annotated, TypeAlias
 import torch
 import tyro
 
+from torchalu.arguments import check_positive_integers
 from torchalu.experiments.setting import choose
 from torchalu.experiments.settings_study import check_device
 from torchalu.experiments.trask2018.digit_data import SeriesData
@@ -62,9 +63,12 @@ class SeriesTraining:
     device: str = "cpu"
 
     def __post_init__(self) -> None:
-        for name in ("epochs", "evaluate_every", "batch_size", "hidden_size"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} is {getattr(self, name)}; give a positive integer")
+        check_positive_integers(
+            epochs=self.epochs,
+            evaluate_every=self.evaluate_every,
+            batch_size=self.batch_size,
+            hidden_size=self.hidden_size,
+        )
         if self.settle_epochs < 0:
             raise ValueError(f"settle_epochs is {self.settle_epochs}; give 0 or more")
         choose("output", [self.output], ("linear", "log_softmax", "softmax"))

@@ -8,6 +8,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from torchalu.arguments import check_positive_integers
 from torchalu.experiments.trask2018.dnc_memory import Memory, Wishes, read, write
 
 Row = Float[Tensor, "batch _"]
@@ -64,10 +65,9 @@ class DNC(nn.Module):
         self, input_size: int, hidden_size: int, *, rows: int = 16, width: int = 16, heads: int = 4
     ) -> None:
         super().__init__()
-        sizes = {"input_size": input_size, "hidden_size": hidden_size, "rows": rows}
-        for name, size in (sizes | {"width": width, "heads": heads}).items():
-            if size < 1:
-                raise ValueError(f"{name} is {size}; give a positive integer")
+        check_positive_integers(
+            input_size=input_size, hidden_size=hidden_size, rows=rows, width=width, heads=heads
+        )
         self.hidden_size, self.rows, self.width, self.heads = hidden_size, rows, width, heads
         self.output_size = hidden_size + heads * width
         self.controller = nn.LSTMCell(input_size + heads * width, hidden_size)

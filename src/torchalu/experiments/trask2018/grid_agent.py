@@ -8,6 +8,7 @@ import torch
 from jaxtyping import Float, UInt8
 from torch import Tensor, nn
 
+from torchalu.arguments import check_positive_integers
 from torchalu.nn import NAC, NAU, Unit
 from torchalu.tasks import GRID_ACTIONS
 
@@ -68,9 +69,7 @@ class GridAgent(nn.Module):
         super().__init__()
         if model not in UNITS:
             raise ValueError(f"model is {model!r}; choose from {', '.join(UNITS)}")
-        for name, size in (("core_size", core_size), ("unit_size", unit_size)):
-            if size < 1:
-                raise ValueError(f"{name} is {size}; give a positive integer")
+        check_positive_integers(core_size=core_size, unit_size=unit_size)
         self.core_size = core_size
         self.convnet = nn.Sequential(
             nn.Conv2d(3, 16, 8, stride=4), nn.ReLU(),

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from torchalu.arguments import check_positive_integers
 from torchalu.experiments.trask2018.grid_agent import GridAgent
 from torchalu.experiments.trask2018.grid_episodes import Episodes, gumbel, play
 from torchalu.tasks import GridRules, GridWorlds
@@ -72,9 +73,7 @@ class GridTraining:
     unit_size: int = 8
 
     def __post_init__(self) -> None:
-        for name in ("worlds", "validation_episodes"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} is {getattr(self, name)}; give a positive integer")
+        check_positive_integers(worlds=self.worlds, validation_episodes=self.validation_episodes)
         if not 0 <= self.entropy < float("inf"):
             raise ValueError(f"entropy is {self.entropy}; give a finite number, 0 or more")
         if not 0 <= self.discount <= 1:

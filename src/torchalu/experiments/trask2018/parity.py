@@ -14,6 +14,7 @@ import torch
 import tyro
 from torch import nn
 
+from torchalu.arguments import check_positive_integers
 from torchalu.experiments.seeds import SeedOptions, Seeds, one_thread, weights
 from torchalu.experiments.setting import Label, choose
 from torchalu.experiments.settings_study import SettingsStudy, check_device
@@ -60,10 +61,13 @@ class ParityTraining:
     device: str = "cpu"
 
     def __post_init__(self) -> None:
-        names = ("steps", "evaluate_every", "batch_size", "validation_pictures", "test_pictures")
-        for name in names:
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} is {getattr(self, name)}; give a positive integer")
+        check_positive_integers(
+            steps=self.steps,
+            evaluate_every=self.evaluate_every,
+            batch_size=self.batch_size,
+            validation_pictures=self.validation_pictures,
+            test_pictures=self.test_pictures,
+        )
         check_device(self.device)
 
 

@@ -12,6 +12,7 @@ import polars as pl
 import torch
 from torch import nn
 
+from torchalu.arguments import check_positive_integers
 from torchalu.evaluate import matching_digits
 from torchalu.experiments.seeds import one_thread
 from torchalu.experiments.setting import Label
@@ -51,9 +52,12 @@ class ProgramTraining:
     nesting: tuple[int, int] = (1, 3)
 
     def __post_init__(self) -> None:
-        for name in ("steps", "batch_size", "evaluate_every", "count"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} is {getattr(self, name)}; give a positive integer")
+        check_positive_integers(
+            steps=self.steps,
+            batch_size=self.batch_size,
+            evaluate_every=self.evaluate_every,
+            count=self.count,
+        )
         if not self.clip_norm > 0:
             raise ValueError(f"clip_norm is {self.clip_norm}; give a positive number")
 

@@ -6,6 +6,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from torchalu.arguments import check_positive_integers
+
 
 class UGRNN(nn.Module):
     r"""Update gate recurrent neural network.
@@ -36,9 +38,7 @@ class UGRNN(nn.Module):
 
     def __init__(self, input_size: int, hidden_size: int, keep: float = 1.0) -> None:
         super().__init__()
-        for name, size in (("input_size", input_size), ("hidden_size", hidden_size)):
-            if size < 1:
-                raise ValueError(f"{name} is {size}; give a positive integer")
+        check_positive_integers(input_size=input_size, hidden_size=hidden_size)
         self.output_size = self.hidden_size = hidden_size
         self.keep = keep
         self.from_input = nn.Linear(input_size, 2 * hidden_size)

@@ -12,6 +12,7 @@ import polars as pl
 import torch
 from torch import nn
 
+from torchalu.arguments import check_positive_integers
 from torchalu.experiments.seeds import one_thread
 from torchalu.experiments.setting import Label
 from torchalu.experiments.trask2018.published_words import FIGURE3
@@ -50,9 +51,7 @@ class WordTraining:
     split_seed: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("steps", "evaluate_every"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} is {getattr(self, name)}; give a positive integer")
+        check_positive_integers(steps=self.steps, evaluate_every=self.evaluate_every)
         for name in ("penalty", "split_seed"):
             if not getattr(self, name) >= 0:
                 raise ValueError(f"{name} is {getattr(self, name)}; give 0 or more")

@@ -7,8 +7,9 @@ import math
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
+from torchalu.arguments import check_positive_integers
 from torchalu.tasks.algorithms import AlgorithmicTask
-from torchalu.train.algorithms.lengths import check_counts, check_shares
+from torchalu.train.algorithms.lengths import check_shares
 
 _LENGTHS, _SHORT = tuple(range(2, 42)), tuple(range(2, 22))
 
@@ -162,11 +163,11 @@ class AlgorithmTraining:
             "validation_strings",
             "long_validation_strings",
         )
-        check_counts(**{name: getattr(self, name) for name in counts})
+        check_positive_integers(**{name: getattr(self, name) for name in counts})
         for name in ("examples", "bins_per_step"):
             value = getattr(self, name)
             if value is not None:
-                check_counts(**{name: value})
+                check_positive_integers(**{name: value})
         check_shares(long_carries=self.long_carries, smaller=self.smaller, threshold=self.threshold)
         if not 0 < self.plateau_factor <= 1:
             raise ValueError(

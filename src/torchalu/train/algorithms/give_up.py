@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from torchalu.arguments import check_positive_integers
 from torchalu.train.algorithms.hardening import Hardening
 from torchalu.train.algorithms.validation import right_by_symbols
 from torchalu.train.hooks import Hook, Progress
@@ -43,8 +44,7 @@ class GiveUp(Hook):
     kept = ("holds", "given_up")
 
     def __init__(self, hardening: Hardening, patience: int, held: float = 0.9) -> None:
-        if patience < 1:
-            raise ValueError(f"patience is {patience}; give a positive integer")
+        check_positive_integers(patience=patience)
         if not 0 < held <= 1:
             raise ValueError(f"held is {held}; give a number above 0, 1 at most")
         self.hardening, self.patience, self.held = hardening, patience, held

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from torchalu.arguments import check_positive_integers
 from torchalu.nn import NeuralGPUBase
 from torchalu.train.algorithms.validation import right_by_symbols
 from torchalu.train.hooks import Hook, Progress
@@ -63,9 +64,7 @@ class Hardening(Hook):
             raise ValueError(f"noise is {noise}; give a number from 0 up")
         if not 0 <= initial <= noise:
             raise ValueError(f"initial is {initial}; give a number from 0 to noise, {noise}")
-        for name, steps in (("ramp", ramp), ("settle", settle)):
-            if steps < 1:
-                raise ValueError(f"{name} is {steps}; give a positive integer")
+        check_positive_integers(ramp=ramp, settle=settle)
         for name, share in (("floor", floor), ("learned", learned)):
             if not 0 < share <= 1:
                 raise ValueError(f"{name} is {share}; give a number above 0, 1 at most")

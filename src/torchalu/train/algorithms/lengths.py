@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
 
+from torchalu.arguments import check_positive_integers
 from torchalu.tasks.algorithms import AlgorithmicTask
 from torchalu.train.hooks import Hook, Progress
 
@@ -95,7 +95,7 @@ class LengthCurriculum(LengthPlan):
         longer: float = 0.6,
         mixed: float = 0.25,
     ) -> None:
-        check_counts(batch=batch, every=every)
+        check_positive_integers(batch=batch, every=every)
         check_shares(threshold=threshold, longer=longer, mixed=mixed)
         self.sizes = _sizes(task, most)
         self.threshold, self.most, self.batch, self.every = threshold, most, batch, every
@@ -177,7 +177,10 @@ class LengthBins(LengthPlan):
         smaller: float = 0.05,
         bins_per_step: int | None = None,
     ) -> None:
-        check_counts(batch=batch, bins_per_step=1 if bins_per_step is None else bins_per_step)
+        check_positive_integers(
+            batch=batch,
+            bins_per_step=1 if bins_per_step is None else bins_per_step,
+        )
         check_shares(smaller=smaller)
         if not bins or list(bins) != sorted({*bins}):
             raise ValueError(f"bins is {tuple(bins)}; give symbols in growing order")
@@ -210,13 +213,6 @@ class LengthBins(LengthPlan):
             chosen = rng.random(self.batch) < self.smaller
             lengths[chosen] = rng.choice(below, self.batch)[chosen]
         return lengths.tolist()
-
-
-def check_counts(**numbers: int) -> None:
-    """Refuse numbers that are not positive integers."""
-    for name, value in numbers.items():
-        if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
-            raise ValueError(f"{name} is {value}; give a positive integer")
 
 
 def check_shares(**numbers: float) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 
+from torchalu.arguments import check_positive_integers
 from torchalu.train.hooks import Hook, Progress
 
 
@@ -40,8 +41,7 @@ class PlateauDecay(Hook):
         for name, value in (("factor", factor), ("floor", floor)):
             if not 0 < value <= 1:
                 raise ValueError(f"{name} is {value}; give a number above 0, 1 at most")
-        if every < 1:
-            raise ValueError(f"every is {every}; give a positive integer")
+        check_positive_integers(every=every)
         self.factor, self.floor, self.every = factor, floor, every
         self.rate = 1.0
         self.means = torch.full((2,), torch.inf, dtype=torch.float64)

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 from torch import nn
 
+from torchalu.arguments import check_positive_integers
 from torchalu.evaluate import StringAccuracy, string_accuracy
 from torchalu.tasks.algorithms import AlgorithmicTask
 from torchalu.train.algorithms.batches import random_numbers
@@ -159,8 +160,7 @@ class EndWhenRight(Hook):
     kept = ("in_a_row",)
 
     def __init__(self, times: int) -> None:
-        if times < 1:
-            raise ValueError(f"times is {times}; give a positive integer")
+        check_positive_integers(times=times)
         self.times = times
         self.in_a_row = 0
 
