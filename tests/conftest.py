@@ -1,9 +1,20 @@
-"""The same generated examples in every run."""
+"""The same generated examples in every run, and what several rooms' tests ask for."""
 
 import os
 
+import pytest
+import torch
 from hypothesis import settings
 
 settings.register_profile("same", derandomize=True)
 settings.register_profile("search", derandomize=False)
 settings.load_profile("search" if os.environ.get("HYPOTHESIS_SEARCH") else "same")
+
+
+@pytest.fixture
+def one_thread():
+    """Small tensors are no faster on several, and slow on a busy machine."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)

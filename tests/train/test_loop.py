@@ -1,6 +1,5 @@
 """The general loop against a loop written out, and broken runs against unbroken ones."""
 
-import json
 import subprocess
 import sys
 import time
@@ -10,12 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import load, save
 from torch import nn
 
-from torchalu.nn import NAU, NMU, constrain_after, penalty, penalty_ramp
-from torchalu.train import CheckpointError, TrainingConfiguration, cosine, fit, seeded
-from torchalu.train.checkpoint import NAME, read_checkpoint
+from product_training import configuration, evaluate, loss, model, same, sample
+from torchalu.nn import constrain_after, penalty, penalty_ramp
+from torchalu.train import cosine, fit, seeded
 
 OPTIMIZERS = [
     torch.optim.Adam,
@@ -25,48 +23,7 @@ OPTIMIZERS = [
     torch.optim.Rprop,
 ]
 
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    """Small tensors are no faster on several, and slow on a busy machine."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
-
-
-def model(seed=0):
-    generator = torch.Generator().manual_seed(seed)
-    return nn.Sequential(NAU(3, 2, generator=generator), NMU(2, 1, generator=generator))
-
-
-def sample(step, generator):
-    x = 1 + torch.rand(16, 3, generator=generator)
-    return x, (x[:, :1] + x[:, 1:2]) * x[:, 2:]
-
-
-def loss(module, batch):
-    return nn.functional.mse_loss(module(batch[0]), batch[1])
-
-
-def evaluate(module):
-    x, y = sample(0, torch.Generator().manual_seed(99))
-    return {
-        "validation_loss": loss(module, (x, y)).item(),
-        "extrapolation_loss": loss(module, (3 * x, 9 * y)).item(),
-    }
-
-
-def configuration(**changes):
-    numbers = {"steps": 60, "learning_rate": 0.02, "penalty": 0.5, "penalty_start": 20}
-    numbers |= {"penalty_end": 40, "evaluate_every": 20, "checkpoint_every": 7, "seed": 3}
-    return TrainingConfiguration(**{**numbers, **changes})
-
-
-def same(first, second):
-    return first.keys() == second.keys() and all(
-        torch.equal(value, second[name]) for name, value in first.items()
-    )
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 def test_it_is_the_loop_written_out():
@@ -235,96 +192,6 @@ def test_more_steps_go_on_from_the_end_of_fewer(tmp_path):
     assert result.records.equals(whole.records)
 
 
-def test_a_checkpoint_of_another_run_is_refused(tmp_path):
-    fit(model(), sample, loss, configuration(steps=10), folder=tmp_path)
-    with pytest.raises(CheckpointError, match=r"a run with seed = 3, and this one has 4; give"):
-        fit(model(), sample, loss, configuration(seed=4), folder=tmp_path)
-    with pytest.raises(CheckpointError, match="a run with parameters = "):
-        fit(nn.Linear(3, 1), sample, loss, configuration(), folder=tmp_path)
-    with pytest.raises(CheckpointError, match="a run with optimizer = 'Adam'"):
-        fit(model(), sample, loss, configuration(), folder=tmp_path, optimizer=torch.optim.SGD)
-
-
-@pytest.mark.parametrize(
-    "damage", [lambda d: b"", lambda d: d[:100], lambda d: d[:-5], bytes.swapcase]
-)
-def test_a_damaged_checkpoint_is_named_set_aside_and_done_again(tmp_path, damage):
-    whole = fit(model(), sample, loss, configuration(), folder=tmp_path)
-    path = tmp_path / NAME
-    path.write_bytes(damage(path.read_bytes()))
-    with pytest.warns(UserWarning, match=r"no checkpoint .*is now 'checkpoint.safetensors.broken'"):
-        result = fit(model(), sample, loss, configuration(), folder=tmp_path)
-    assert same(result.last_state, whole.last_state)
-    assert (tmp_path / f"{NAME}.broken").exists()
-
-
-def read_head(data):
-    """The JSON in the head of a checkpoint."""
-    size = int.from_bytes(data[:8], "little")
-    return json.loads(json.loads(data[8 : 8 + size])["__metadata__"]["torchalu"])
-
-
-def rewritten(data, change, **head):
-    """A checkpoint with other tensors and another head, but the sum that it had."""
-    found, tensors = read_head(data), load(data)
-    change(found, tensors)
-    return save(tensors, {"torchalu": json.dumps(found | head)})
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda head, tensors: head.pop("step"),
-        lambda head, tensors: head.update(step=7),
-        lambda head, tensors: head.pop("sha256"),
-        lambda head, tensors: head.update(identity=[]),
-        lambda head, tensors: tensors.pop("state/0.weight"),
-        lambda head, tensors: tensors["state/0.weight"].view(torch.uint8).bitwise_xor_(1),
-        lambda head, tensors: tensors.pop("generators/cpu"),
-    ],
-)
-def test_a_changed_checkpoint_is_set_aside_and_done_again(tmp_path, change):
-    whole = fit(model(), sample, loss, configuration(), folder=tmp_path)
-    path = tmp_path / NAME
-    path.write_bytes(rewritten(path.read_bytes(), change))
-    with pytest.warns(UserWarning, match=r"no checkpoint .*is now 'checkpoint.safetensors.broken'"):
-        result = fit(model(), sample, loss, configuration(), folder=tmp_path)
-    assert same(result.last_state, whole.last_state)
-    assert (tmp_path / f"{NAME}.broken").exists()
-
-
-def test_every_flipped_bit_of_a_checkpoint_is_found(tmp_path):
-    fit(model(), sample, loss, configuration(steps=8), folder=tmp_path)
-    data = bytearray((tmp_path / NAME).read_bytes())
-    identity, kind = read_head(data)["identity"], data.index(b"torchalu.train/")
-    for place in {*range(0, len(data), 61)} - {*range(kind, kind + 16)}:
-        data[place] ^= 4
-        (tmp_path / NAME).write_bytes(data)
-        with pytest.warns(UserWarning, match="no checkpoint"):
-            assert read_checkpoint(tmp_path, identity) is None
-        data[place] ^= 4
-    (tmp_path / NAME).write_bytes(data)
-    assert read_checkpoint(tmp_path, identity).step == 8
-
-
-def test_checkpoints_of_older_versions(tmp_path):
-    """Those of the first format have no sum, and go on; of others nothing is known."""
-    whole = fit(model(), sample, loss, configuration())
-    path = tmp_path / NAME
-
-    def first(head, tensors):
-        head["format"] = "torchalu.train/1"
-        del head["sha256"]
-
-    fit(model(), sample, loss, configuration(steps=35), folder=tmp_path)
-    path.write_bytes(rewritten(path.read_bytes(), first))
-    result = fit(model(), sample, loss, configuration(), folder=tmp_path)
-    assert same(result.last_state, whole.last_state)
-    path.write_bytes(rewritten(path.read_bytes(), lambda head, tensors: None, format="other/3"))
-    with pytest.raises(CheckpointError, match=r"is of format 'other/3'.*give another folder"):
-        fit(model(), sample, loss, configuration(), folder=tmp_path)
-
-
 def test_fewer_steps_than_were_taken_before_the_first_evaluation(tmp_path, monkeypatch):
     monkeypatch.setattr("torchalu.train.loop._REPORT_SECONDS", -1.0)
 
@@ -341,14 +208,6 @@ def test_fewer_steps_than_were_taken_before_the_first_evaluation(tmp_path, monke
     assert result.records["step"].to_list() == [9]
     assert result.records["validation_loss"].to_list() == [evaluate(module)["validation_loss"]]
     assert same(result.best_state, fit(model(), sample, loss, configuration(steps=9)).last_state)
-
-
-def test_a_checkpoint_holds_no_pickle(tmp_path):
-    fit(model(), sample, loss, configuration(steps=10), folder=tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == [NAME]
-    data = (tmp_path / NAME).read_bytes()
-    assert int.from_bytes(data[:8], "little") < len(data)
-    assert data[8:9] == b"{"
 
 
 def test_the_global_generator_is_left_alone():

@@ -22,13 +22,7 @@ BUILD = {
     "transformer": lambda: AbacusTransformer(4, (PLUS,), size=32, layers=2, positions=40),
 }
 
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 def network(name, seed=0):

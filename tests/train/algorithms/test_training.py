@@ -13,9 +13,8 @@ import polars as pl
 import pytest
 import torch
 from safetensors.torch import load, save
-from torch import nn
 
-from torchalu.evaluate import StringAccuracy, string_accuracy
+from torchalu.evaluate import string_accuracy
 from torchalu.tasks import StringFileTask, algorithm
 from torchalu.train import CheckpointError
 from torchalu.train.algorithms import (
@@ -32,14 +31,7 @@ TINY = AlgorithmTraining(
     maps=6, bins=(3, 5), batch=2, steps=6, evaluate_every=3, validation_strings=3, every=2
 )
 
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    """Small tensors are no faster on several, and slow on a busy machine."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 def learned(task, length, **numbers):
@@ -211,59 +203,6 @@ def test_the_original_form_goes_through_its_curriculum():
     assert records["pull"].max() == pytest.approx(0.05 * 1.2**4)
 
 
-class Scripted:
-    """Stands for `string_accuracy`, with rates by length."""
-
-    def __init__(self, rates, loss=0.5):
-        self.rates, self.loss = rates, loss
-
-    def __call__(self, module, task, texts):
-        n = task.symbols(task.length_of(texts[0]))
-        right = round(self.rates[n] * len(texts))
-        correct = np.arange(len(texts)) < right
-        return StringAccuracy(correct, 0.9, self.loss)
-
-
-def test_more_right_strings_count_more_than_a_lower_cross_entropy(monkeypatch):
-    validation = StringValidation(algorithm("copy"), [4, 8], count=10, seed=0)
-
-    def score(short, long, loss):
-        accuracy = Scripted({4: short, 8: long}, loss)
-        monkeypatch.setattr("torchalu.train.algorithms.validation.string_accuracy", accuracy)
-        return validation(nn.Identity())["validation_loss"]
-
-    assert score(1.0, 1.0, 1e9) < score(1.0, 0.9, 0.0)
-    assert score(1.0, 0.9, float("inf")) < score(0.9, 0.9, 0.0)
-    assert score(1.0, 0.9, 0.1) < score(1.0, 0.9, 0.2)
-    assert score(1.0, 1.0, 0.0) == 0
-
-
-def test_long_strings_are_left_out_while_most_shorter_ones_are_wrong(monkeypatch):
-    validation = StringValidation(algorithm("copy"), [4, 8, 16], count=10, seed=0)
-    accuracy = Scripted({4: 0.5, 8: 0.4})
-    monkeypatch.setattr("torchalu.train.algorithms.validation.string_accuracy", accuracy)
-    row = validation(nn.Identity())
-    assert (row["right@4"], row["right@8"]) == (0.5, 0.4)
-    assert np.isnan(row["right@16"])
-    assert 1 - 0.9 / 3 < row["validation_loss"] < 1 - 0.9 / 3 + 1 / 60
-    records = validation.by_length(pl.DataFrame({"step": [5], **{k: [v] for k, v in row.items()}}))
-    assert records["symbols"].to_list() == [4, 8]
-    assert records["right"].to_list() == [0.5, 0.4]
-
-
-def test_validation_strings_are_not_those_of_training():
-    first, second = (
-        StringValidation(algorithm("badd"), [41], count=20, seed=seed).texts[41] for seed in (0, 1)
-    )
-    assert not set(first) & set(second)
-    assert len(first[0]) == 41
-
-
-def test_long_validation_strings_are_fewer():
-    validation = StringValidation(algorithm("badd"), [41, 1001, 1003], 20, seed=0, long_count=3)
-    assert {n: len(texts) for n, texts in validation.texts.items()} == {41: 20, 1001: 3, 1003: 3}
-
-
 def test_steps_below_those_taken_before_the_first_evaluation(tmp_path, monkeypatch):
     monkeypatch.setattr("torchalu.train.loop._REPORT_SECONDS", -1.0)
 
@@ -338,19 +277,6 @@ def test_a_training_on_other_rows_is_another_training(tmp_path):
             train_algorithm(own_task(other), training, folder=tmp_path)
     with pytest.raises(CheckpointError, match=r"with size = \[1, 0\], and this one has \[2, 0\]"):
         train_algorithm(own_task(rows, size=(2, 0)), training, folder=tmp_path)
-
-
-def test_rows_are_validated_on_once_at_most(monkeypatch):
-    rows = {text: text for text in ("a", "b", "ab", "ba", "bb", *(f"{'ab' * n}a" for n in (2, 3)))}
-    validation = StringValidation(own_task(rows), [2, 4, 5], count=2, seed=0)
-    assert {n: len({*texts}) for n, texts in validation.texts.items()} == {2: 2, 5: 1}
-    accuracy = Scripted({2: 0.5, 5: 1.0})
-    monkeypatch.setattr("torchalu.train.algorithms.validation.string_accuracy", accuracy)
-    row = validation(nn.Identity())
-    assert row["validation_loss"] == pytest.approx(1 - 1.5 / 2 + 0.5 / 1.5 / (2 * 2 * 2))
-    records = validation.by_length(pl.DataFrame({"step": [5], **{k: [v] for k, v in row.items()}}))
-    assert records["count"].to_list() == [2, 1]
-    assert records["right"].to_list() == [0.5, 1.0]
 
 
 def test_a_checkpoint_of_an_older_version_is_of_another_training(tmp_path):
