@@ -10,10 +10,12 @@ import pytest
 import torch
 
 from torchalu import sweep
+from torchalu.evaluate import string_accuracy
 from torchalu.experiments.kaiser2016.baselines import LSTMLearner
 from torchalu.experiments.kaiser2016.ensemble import chosen_members, ensemble
 from torchalu.experiments.kaiser2016.learner import NeuralGPULearner
 from torchalu.experiments.kaiser2016.measuring import Strings, measure_strings
+from torchalu.experiments.kaiser2016.noise import Noisy, noise
 from torchalu.experiments.kaiser2016.stored import stored_networks
 from torchalu.experiments.kaiser2016.study import AlgorithmSetting
 from torchalu.experiments.kaiser2016.table1 import Table1Study
@@ -220,3 +222,48 @@ def test_padding_changes_nothing_without_a_shift():
     steps = torch.tensor([5, 2])
     together = module(long, steps=steps)[1, :2]
     torch.testing.assert_close(together, module(short)[0], rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("model", ["improved", "original"])
+def test_noise_of_amplitude_0_changes_nothing(run, model, tmp_path):
+    study = noise(run, model=model, amplitudes=(0.0,), length=1, count=40)
+    outcomes = sweep.run(study, tmp_path, workers=1)
+    texts = BADD.sample(1, 40, np.random.default_rng([9_000_002, 1]))
+    for network in stored_networks(run, task="badd", model=model):
+        row = outcomes.filter(seed=network.seed).row(0, named=True)
+        assert row["right"] == string_accuracy(network.load(), network.task, texts).right
+        far = network.outcomes.filter(strings="random", length=5)
+        assert (row["far_right"], row["far_count"]) == far.select("right", "count").row(0)
+
+
+def test_noise_is_that_of_training_without_dropout(run):
+    network = stored_networks(run, task="badd", model="improved")[0]
+    symbols = torch.tensor([[1, 2, 3, 2, 1]])
+    trained = network.load().train()
+    trained.noise, trained.dropout = 0.3, 0.0
+    noisy = Noisy(network.load(), 0.3).eval()
+    assert torch.equal(noisy(symbols), trained(symbols, seed=1))
+    assert torch.equal(noisy(symbols), trained(symbols, seed=2))
+
+
+def test_the_noise_borne_in_percent_by_amplitude(run):
+    labels = {"task": "badd", "model": "improved", "trained": 0.5, "settle": 600, "length": 9}
+    far = {"far_length": 99, "far_right": 3, "far_count": 4}
+    rows = [
+        labels | far | {"seed": seed, "noise": amplitude, "right": right, "count": 8}
+        for seed, amplitude, right in ((1, 1.0, 2), (1, 0.5, 8), (0, 0.5, 4), (0, 1.0, 0))
+    ]
+    (table,) = noise(run).summarize(pl.DataFrame(rows)).values()
+    assert table.select("seed", "0.5", "1.0", "far_length", "far").rows() == [
+        (0, 50.0, 0.0, 99, 75.0),
+        (1, 100.0, 25.0, 99, 75.0),
+    ]
+
+
+def test_noise_that_there_is_not(run):
+    with pytest.raises(ValueError, match=r"amplitudes is \(\); give numbers from 0 up"):
+        noise(run, amplitudes=())
+    with pytest.raises(ValueError, match=r"amplitudes is \(-1.0,\); give numbers from 0 up"):
+        noise(run, amplitudes=(-1.0,))
+    with pytest.raises(ValueError, match="length is 0; give a positive integer"):
+        noise(run, length=0)
