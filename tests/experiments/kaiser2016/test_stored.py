@@ -89,6 +89,27 @@ def test_the_zoo_gets_the_seed_that_validates_best(run, tmp_path):
     assert json.loads(path.with_suffix(".json").read_text())["seed"] == best.seed
 
 
+def test_the_zoo_gets_the_best_of_several_runs(run, tmp_path):
+    setting = AlgorithmSetting(
+        {"task": "badd", "model": "improved"}, BADD, NeuralGPULearner(TINY), STRINGS
+    )
+    more, other = tmp_path / "more", tmp_path / "other"
+    sweep.run(Table1Study("kaiser2016.table1", [setting], Seeds(1, first_seed=3)), more, workers=1)
+    longer = replace(setting, learner=NeuralGPULearner(replace(TINY, steps=7)))
+    sweep.run(Table1Study("kaiser2016.table1", [longer], Seeds(1, first_seed=4)), other, workers=1)
+    both = [*stored_networks(run, task="badd", model="improved"), *stored_networks(more)]
+    card = LearnedAlgorithm.load(to_zoo([run, more], "badd", tmp_path)).card
+    assert card.seeds_tried == 4
+    assert card.seed == min(both, key=lambda network: network.validation_loss).seed
+    for wrong, message in (
+        ([run, other], "was trained or tested with other settings than"),
+        ([more, more], "run holds seed 3 twice"),
+        ([], "run is empty"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            to_zoo(wrong, "badd", tmp_path)
+
+
 def test_a_paper_form_goes_to_the_zoo_with_its_answers(run, tmp_path):
     learned = LearnedAlgorithm.load(to_zoo(run, "badd", tmp_path, model="original"))
     assert learned.task.filled is False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import polars as pl
@@ -13,30 +14,32 @@ from torchalu.zoo import Card, LearnedAlgorithm, Measurement, put
 
 
 def to_zoo(
-    run: str | Path,
+    run: str | Path | Sequence[str | Path],
     task: str,
     folder: str | Path,
     *,
     model: str = "improved",
     command: str = "",
 ) -> Path:
-    """Write the network of a run that validates best as the zoo keeps it.
+    """Write the network that validates best, of a run or of several, as the zoo keeps it.
 
     What the card says is what the run has measured; the choice is by validation strings, which
     are neither those of the training nor those of the measurements.
 
     Args:
-        run: folder of a run of `kaiser2016.table1` or `kaiser2016.algorithms`.
+        run: folder of a run of `kaiser2016.table1` or `kaiser2016.algorithms`, or several that
+            differ in their seeds alone.
         task: name of the task.
         folder: where NAME.safetensors and NAME.json are written; NAME is the task's.
         model: "improved" or "original".
-        command: what made the run, for the card.
+        command: what made the runs, for the card.
 
     Returns:
         The path of the checkpoint.
 
     Raises:
-        ValueError: the run has no such network, or is no run of these.
+        ValueError: a run has no such network, or is no run of these; or two networks have the same
+            seed, or differ in more than that.
         OSError: the folder cannot be written to.
 
     Example:
@@ -45,9 +48,30 @@ def to_zoo(
         ...
         ValueError: 'runs/none' is no run folder of ...
     """
-    networks = stored_networks(run, task=task, model=model)
+    folders = [run] if isinstance(run, str | Path) else run
+    networks = [
+        network for folder in folders for network in stored_networks(folder, task=task, model=model)
+    ]
+    networks.sort(key=lambda network: (network.validation_loss, network.seed))
+    _check(networks)
     best, module = networks[0], networks[0].load()
     return put(LearnedAlgorithm(module, best.task, card(networks, module, command)), folder)
+
+
+def _check(networks: Sequence[StoredNetwork]) -> None:
+    """Refuse networks that cannot stand on one card."""
+    if not networks:
+        raise ValueError("run is empty; give a folder at least")
+    for network in networks[1:]:
+        if network.setting != networks[0].setting:
+            raise ValueError(
+                f"{network.path} was trained or tested with other settings than "
+                f"{networks[0].path}; give runs that differ in their seeds alone"
+            )
+    seeds = [network.seed for network in networks]
+    for seed in seeds:
+        if seeds.count(seed) > 1:
+            raise ValueError(f"run holds seed {seed} twice; give each once")
 
 
 def card(networks: list[StoredNetwork], module: NeuralGPUBase, command: str = "") -> Card:

@@ -204,9 +204,9 @@ class AlgorithmTraining:
             binary addition 48 and 0.5, for base 4 and decimal 192 maps. Departures: no string runs
             longer than it is, where they pad strings to nine lengths; what differs from binary
             addition by little has its numbers too; copying, reversing, sorting and duplicating
-            take 48 maps; sums have noise from the first step on, settle in 1800 steps, not 600, and
-            end earlier where three evaluations find no error; what is neither a sum nor one of
-            these settles in 2400, and half of its strings have long carries.
+            take 48 maps; sums have noise from the first step on, twice as much at last, and settle
+            in 1000 steps, not 600; what is neither a sum nor one of these settles in 2400, and half
+            of its strings have long carries.
 
         Example:
             >>> from torchalu.tasks import algorithm
@@ -218,10 +218,10 @@ class AlgorithmTraining:
                 maps=48,
                 dropout=0.5,
                 learning_rate=0.01,
+                noise=1.0,
                 initial_noise=0.2,
-                settle=1800,
-                validate_at=(*_FAR, 50.0),
-                end_after=3,
+                settle=1000,
+                validate_at=_FAR,
             )
         if task.name in _MOVES:
             return cls(maps=48, learning_rate=0.01, bins=_MOVES[task.name], validate_at=_FAR)
