@@ -141,21 +141,31 @@ bool train_team(const std::vector<MemberTuple> &tuples, int batch_size, std::uin
   return completed;
 }
 
+// The matrix of a stack (matrices, rows, columns) with a number.
+void *matrix(const Array &stack, std::size_t number) {
+  return static_cast<char *>(stack.data()) + number * stack.shape(1) * stack.shape(2) * stack.itemsize();
+}
+
 void forward(const Array &input, const Array &weight, const Array &output, int threads) {
-  const NMUOperands op{input.data(), weight.data(), nullptr, output.data(), nullptr, int(weight.shape(1)), int(weight.shape(0))};
   const bool wide = is_double(input);
   const nb::gil_scoped_release release;
-  nmu_forward(op, std::int64_t(input.shape(0)), wide, threads);
+  for (std::size_t k = 0; k < input.shape(0); ++k) {
+    const NMUOperands op{matrix(input, k), matrix(weight, k), nullptr, matrix(output, k), nullptr,
+                         int(weight.shape(2)), int(weight.shape(1))};
+    nmu_forward(op, std::int64_t(input.shape(1)), wide, threads);
+  }
 }
 
 void backward(const Array &grad_output, const Array &input, const Array &weight, const Array &grad_input,
               const Array &grad_weight, int threads) {
-  const NMUOperands op{input.data(), weight.data(), grad_output.data(), nullptr, grad_input.data(), int(weight.shape(1)),
-                       int(weight.shape(0))};
   const bool wide = is_double(input);
   const nb::gil_scoped_release release;
   std::memset(grad_weight.data(), 0, grad_weight.nbytes());
-  nmu_backward(op, grad_weight.data(), std::int64_t(input.shape(0)), wide, threads);
+  for (std::size_t k = 0; k < input.shape(0); ++k) {
+    const NMUOperands op{matrix(input, k), matrix(weight, k), matrix(grad_output, k), nullptr, matrix(grad_input, k),
+                         int(weight.shape(2)), int(weight.shape(1))};
+    nmu_backward(op, matrix(grad_weight, k), std::int64_t(input.shape(1)), wide, threads);
+  }
 }
 
 // functions, means and scales of the members, and whether they partition the positions

@@ -33,7 +33,8 @@ def product_and_gradients(function, x, w, grad):
 
 
 def loop(x, w, grad):
-    return (nmu_loop(x, w), *nmu_loop_backward(grad, x, w))
+    x, w, grad = (tensor.unsqueeze(0) for tensor in (x, w, grad))
+    return tuple(each[0] for each in (nmu_loop(x, w), *nmu_loop_backward(grad, x, w)))
 
 
 def operator(x, w, grad):
@@ -97,14 +98,17 @@ def test_result_does_not_depend_on_the_number_of_threads():
 
 
 def test_registrations_pass_torchs_own_check():
-    x, w, grad = operands(6, 5, 4, torch.float64)
+    x, w, grad = (torch.stack([each, 1 - each]) for each in operands(6, 5, 4, torch.float64))
     torch.library.opcheck(torch.ops.torchalu.nmu.default, (x, w.requires_grad_()))
     torch.library.opcheck(torch.ops.torchalu.nmu_backward.default, (grad, x, w.detach()))
 
 
 def test_operator_itself_differentiates_batches_and_widens():
     x, w, grad = operands(6, 5, 4, torch.float64)
-    rows = torch.ops.torchalu.nmu
+
+    def rows(x, w):
+        return torch.ops.torchalu.nmu(x.unsqueeze(0), w.unsqueeze(0))[0]
+
     expected = product_and_gradients(nmu_definition, x, w, grad)
     for got, want in zip(product_and_gradients(rows, x, w, grad), expected, strict=True):
         torch.testing.assert_close(got, want)

@@ -1,7 +1,8 @@
 """The product of the NMU as an operator, without a tensor (batch, out, in).
 
 On a CPU it runs in the native core; on any other device it loops over the inputs. Both hold
-two tensors of the output's size, and both are exact where a factor is 0.
+two tensors of the output's size, and both are exact where a factor is 0. The operator takes several
+products at a time, each of rows and weights of its own.
 """
 
 from collections.abc import Callable
@@ -33,7 +34,7 @@ def nmu(input: Tensor, weight: Tensor) -> Tensor:
         tensor([-12.,  -4.])
     """
     rows = nmu_rows if torch.compiler.is_compiling() else _NMU.apply
-    product: Tensor = rows(input.reshape(-1, input.shape[-1]), weight)
+    product: Tensor = rows(input.reshape(1, -1, input.shape[-1]), weight.unsqueeze(0))
     return product.reshape(*input.shape[:-1], weight.shape[0])
 
 
@@ -45,7 +46,7 @@ nmu_rows_backward = torch.library.custom_op(
 
 @nmu_rows.register_kernel("cpu")
 def _(input: Tensor, weight: Tensor) -> Tensor:
-    product = input.new_empty(input.shape[0], weight.shape[0])
+    product = input.new_empty(*input.shape[:2], weight.shape[1])
     _core.nmu_forward(_plain(input), _plain(weight), product, torch.get_num_threads())
     return product
 
@@ -61,7 +62,7 @@ def _(grad_output: Tensor, input: Tensor, weight: Tensor) -> tuple[Tensor, Tenso
 
 @nmu_rows.register_fake
 def _(input: Tensor, weight: Tensor) -> Tensor:
-    return input.new_empty(input.shape[0], weight.shape[0])
+    return input.new_empty(*input.shape[:2], weight.shape[1])
 
 
 @nmu_rows_backward.register_fake
@@ -107,7 +108,8 @@ class _NMUBackward(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> Any:
         def product(input: Tensor, weight: Tensor) -> Tensor:
-            return (weight * input.unsqueeze(-2) + (1 - weight)).prod(-1)
+            each = weight.unsqueeze(-3)
+            return (each * input.unsqueeze(-2) + (1 - each)).prod(-1)
 
         def gradients(grad_output: Tensor, *inputs: Tensor) -> tuple[Tensor, ...]:
             return torch.func.vjp(product, *inputs)[1](grad_output)
@@ -122,27 +124,27 @@ class _NMUBackward(torch.autograd.Function):
 def _map_product(
     product: Callable[..., Any], _info: Any, in_dims: Any, input: Tensor, weight: Tensor
 ) -> tuple[Tensor, int]:
-    """Rule for vmap: more rows, or more outputs, or one product after the other."""
+    """Rule for vmap: more rows, more outputs, or more products."""
     if in_dims[1] is None:
-        rows = input.movedim(in_dims[0], 0)
-        return product(rows.flatten(0, 1), weight).unflatten(0, rows.shape[:2]), 0
+        rows = input.movedim(in_dims[0], 1)
+        return product(rows.flatten(1, 2), weight).unflatten(1, rows.shape[1:3]), 1
     if in_dims[0] is None:
-        outputs = weight.movedim(in_dims[1], 0)
-        return product(input, outputs.flatten(0, 1)).unflatten(1, outputs.shape[:2]), 1
-    parts = zip(input.unbind(in_dims[0]), weight.unbind(in_dims[1]), strict=True)
-    return torch.stack([product(*part) for part in parts]), 0
+        outputs = weight.movedim(in_dims[1], 1)
+        return product(input, outputs.flatten(1, 2)).unflatten(2, outputs.shape[1:3]), 2
+    pair = input.movedim(in_dims[0], 0), weight.movedim(in_dims[1], 0)
+    return product(*(each.flatten(0, 1) for each in pair)).unflatten(0, pair[0].shape[:2]), 0
 
 
 def _map_gradients(
     gradients: Callable[..., Any], info: Any, in_dims: Any, *tensors: Tensor
 ) -> tuple[tuple[Tensor, ...], tuple[int, int]]:
-    """Rule for vmap: the gradients of one product after the other."""
-    parts = [
-        [tensor] * info.batch_size if dim is None else tensor.unbind(dim)
+    """Rule for vmap: more products."""
+    each = [
+        tensor.expand(info.batch_size, *tensor.shape) if dim is None else tensor.movedim(dim, 0)
         for tensor, dim in zip(tensors, in_dims, strict=True)
     ]
-    each = [gradients(*part) for part in zip(*parts, strict=True)]
-    return tuple(torch.stack(grads) for grads in zip(*each, strict=True)), (0, 0)
+    found = gradients(*(tensor.flatten(0, 1) for tensor in each))
+    return tuple(grad.unflatten(0, each[0].shape[:2]) for grad in found), (0, 0)
 
 
 nmu_rows.register_autograd(_NMU.backward, setup_context=_NMU.setup_context)

@@ -12,9 +12,9 @@ def nmu_loop(input: Tensor, weight: Tensor) -> Tensor:
         weight: of the same dtype.
 
     Shape:
-        `(batch, in)` and `(out, in)` to `(batch, out)`.
+        `(products, rows, in)` and `(products, out, in)` to `(products, rows, out)`.
     """
-    product = input.new_ones(input.shape[0], weight.shape[0])
+    product = input.new_ones(*input.shape[:2], weight.shape[1])
     for x, w in _inputs(input, weight):
         product *= w * x + (1 - w)
     return product
@@ -32,7 +32,8 @@ def nmu_loop_backward(grad_output: Tensor, input: Tensor, weight: Tensor) -> tup
         weight: of the same dtype.
 
     Shape:
-        `(batch, out)`, `(batch, in)` and `(out, in)` to `(batch, in)` and `(out, in)`.
+        `(products, rows, out)`, `(products, rows, in)` and `(products, out, in)` to the shapes of
+        the last two.
     """
     nonzero = torch.ones_like(grad_output)
     zeros = torch.zeros_like(grad_output)
@@ -46,11 +47,11 @@ def nmu_loop_backward(grad_output: Tensor, input: Tensor, weight: Tensor) -> tup
         is_zero = factor == 0
         others = torch.where(zeros > is_zero, 0, nonzero / torch.where(is_zero, 1, factor))
         grad_factor = grad_output * others
-        grad_input[:, i] = (grad_factor * w).sum(1)
-        grad_weight[:, i] = (grad_factor * (x - 1)).sum(0)
+        grad_input[..., i] = (grad_factor * w).sum(2)
+        grad_weight[..., i] = (grad_factor * (x - 1)).sum(1)
     return grad_input, grad_weight
 
 
 def _inputs(input: Tensor, weight: Tensor) -> list[tuple[Tensor, Tensor]]:
-    """Each input as a column (batch, 1), with its weights (out,)."""
-    return list(zip(input.unsqueeze(-1).unbind(1), weight.unbind(1), strict=True))
+    """Each input as columns (products, rows, 1), with its weights (products, 1, out)."""
+    return list(zip(input.unsqueeze(-1).unbind(2), weight.unsqueeze(1).unbind(3), strict=True))
