@@ -11,6 +11,7 @@ from torchalu.evaluate.intervals import (
     wilson,
 )
 from torchalu.evaluate.memory import check_memory, free_bytes, unroll_bytes
+from torchalu.evaluate.noisy import Noisy
 from torchalu.evaluate.outcomes import outcomes
 from torchalu.evaluate.output_ensemble import OutputEnsemble
 from torchalu.evaluate.signals import signal_correlations
@@ -19,6 +20,7 @@ from torchalu.evaluate.summary import summarize
 
 __all__ = [
     "Estimate",
+    "Noisy",
     "OutputEnsemble",
     "StringAccuracy",
     "beta_mean_interval",

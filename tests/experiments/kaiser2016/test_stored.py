@@ -15,7 +15,7 @@ from torchalu.experiments.kaiser2016.baselines import LSTMLearner
 from torchalu.experiments.kaiser2016.ensemble import chosen_members, ensemble
 from torchalu.experiments.kaiser2016.learner import NeuralGPULearner
 from torchalu.experiments.kaiser2016.measuring import Strings, measure_strings
-from torchalu.experiments.kaiser2016.noise import Noisy, noise
+from torchalu.experiments.kaiser2016.noise import noise
 from torchalu.experiments.kaiser2016.stored import stored_networks
 from torchalu.experiments.kaiser2016.study import AlgorithmSetting
 from torchalu.experiments.kaiser2016.table1 import Table1Study
@@ -255,16 +255,6 @@ def test_noise_of_amplitude_0_changes_nothing(run, model, tmp_path):
         assert row["right"] == string_accuracy(network.load(), network.task, texts).right
         far = network.outcomes.filter(strings="random", length=5)
         assert (row["far_right"], row["far_count"]) == far.select("right", "count").row(0)
-
-
-def test_noise_is_that_of_training_without_dropout(run):
-    network = stored_networks(run, task="badd", model="improved")[0]
-    symbols = torch.tensor([[1, 2, 3, 2, 1]])
-    trained = network.load().train()
-    trained.noise, trained.dropout = 0.3, 0.0
-    noisy = Noisy(network.load(), 0.3).eval()
-    assert torch.equal(noisy(symbols), trained(symbols, seed=1))
-    assert torch.equal(noisy(symbols), trained(symbols, seed=2))
 
 
 def test_the_noise_borne_in_percent_by_amplitude(run):

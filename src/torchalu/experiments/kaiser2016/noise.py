@@ -7,58 +7,18 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
-from jaxtyping import Float, Int64
-from torch import Tensor, nn
 
 from torchalu.arguments import check_positive_integers
-from torchalu.evaluate import string_accuracy
+from torchalu.evaluate import Noisy, string_accuracy
 from torchalu.experiments.kaiser2016.measuring import RANDOM
 from torchalu.experiments.kaiser2016.stored import StoredNetwork, stored_networks
 from torchalu.experiments.seeds import one_thread
-from torchalu.nn import NeuralGPUBase
 from torchalu.train import JSON, Chunk, Part, Report
 
 _STREAM = 9_000_002
-
-
-class Noisy(nn.Module):
-    """A Neural GPU whose pre-activations have noise added, and nothing else of training mode.
-
-    Args:
-        module: the Neural GPU; its noise and dropout are changed.
-        amplitude: the noise is uniform between -`amplitude` and `amplitude`.
-
-    Example:
-        >>> import torch
-        >>> from torchalu.nn import DiagonalNeuralGPU
-        >>> module = DiagonalNeuralGPU(4, maps=6, generator=torch.Generator().manual_seed(0))
-        >>> symbols = torch.tensor([[1, 3, 2]])
-        >>> exact = module.eval()(symbols)
-        >>> [torch.equal(Noisy(module, amplitude)(symbols), exact) for amplitude in (0.0, 0.5)]
-        [True, False]
-    """
-
-    def __init__(self, module: NeuralGPUBase, amplitude: float) -> None:
-        super().__init__()
-        self.module = module
-        self.module.noise, self.module.dropout = amplitude, 0.0
-        self.calls = 0
-
-    def forward(
-        self, symbols: Int64[Tensor, "batch length"], lengths: Int64[Tensor, " batch"] | None = None
-    ) -> Float[Tensor, "batch length num_symbols"]:
-        """Answer with logits; the noise is that of the number of calls before."""
-        self.module.train()
-        self.calls += 1
-        return self.module(symbols, lengths, seed=self.calls)
-
-    def configuration(self) -> dict[str, Any]:
-        """The network's settings, for estimates of memory."""
-        return self.module.configuration()
 
 
 @dataclass

@@ -107,7 +107,7 @@ def train_algorithm(
     plan = length_plan(learned, training)
     longest = [round(plan.longest * multiple) for multiple in sorted(training.validate_at)]
     counts = training.validation_strings, training.seed, training.long_validation_strings
-    validation = StringValidation(validated, longest, *counts)
+    validation = StringValidation(validated, longest, *counts, noise=training.noise)
     attempts = []
     most = training.attempts if module is None else 1
     for attempt in range(most):

@@ -9,7 +9,8 @@ import polars as pl
 from torch import nn
 
 from torchalu.arguments import check_positive_integers
-from torchalu.evaluate import StringAccuracy, string_accuracy
+from torchalu.evaluate import Noisy, StringAccuracy, string_accuracy
+from torchalu.nn import NeuralGPUBase
 from torchalu.tasks.algorithms import AlgorithmicTask
 from torchalu.train.algorithms.batches import random_numbers
 from torchalu.train.hooks import Hook, Progress
@@ -28,7 +29,8 @@ class StringValidation:
     cross-entropy, and N strings of a length at most: fewer wrong strings always count more than a
     lower cross-entropy, which decides between equals. A length is measured only if at least half of
     the strings of the one before it are right; otherwise all of its strings count as wrong, and its
-    cross-entropy as that of a guess.
+    cross-entropy as that of a guess. With `noise` the strings of the second length, under noise
+    of this amplitude, count as those of one more length.
 
     Args:
         task: draws and solves the strings.
@@ -37,6 +39,7 @@ class StringValidation:
         count: strings of each length; fewer where a task from a file has fewer rows.
         seed: of the run; the strings are others than those of training.
         long_count: strings of each length of more than 1000 symbols, if that is fewer.
+        noise: amplitude of the noise; see `torchalu.evaluate.Noisy`. 0 measures nothing more.
 
     Raises:
         ValueError: the task has no strings of a length.
@@ -58,8 +61,9 @@ class StringValidation:
         count: int,
         seed: int,
         long_count: int = 8,
+        noise: float = 0.0,
     ) -> None:
-        self.task = task
+        self.task, self.noise = task, noise
         self.texts: dict[int, list[str]] = {}
         for most in symbols:
             lengths = task.sample_lengths(task.lengths(most))
@@ -97,10 +101,23 @@ class StringValidation:
                 losses.append(guess)
                 found = (math.nan,) * 3
             row |= {f"{name}@{n}": value for name, value in zip(_MEASURES, found, strict=True)}
+        if self.noise:
+            borne = self._under_noise(module, row)
+            rates.append(borne.rate if borne is not None else 0.0)
+            losses.append(borne.loss if borne is not None else guess)
+            row["right_under_noise"] = rates[-1]
         loss = sum(losses) / len(losses)
         share = loss / (1 + loss) if math.isfinite(loss) else 1.0
         tie = share / (2 * max(map(len, self.texts.values())) * len(rates))
         return {"validation_loss": 1 - sum(rates) / len(rates) + tie} | row
+
+    def _under_noise(self, module: nn.Module, row: Mapping[str, float]) -> StringAccuracy | None:
+        """The strings of the second length, if there is one, unless they are left out."""
+        n = self.symbols[:2][-1]
+        if math.isnan(row[f"right@{n}"]):
+            return None
+        assert isinstance(module, NeuralGPUBase)
+        return string_accuracy(Noisy(module, self.noise), self.task, self.texts[n])
 
     def by_length(self, records: pl.DataFrame) -> pl.DataFrame:
         """A row an evaluation and length, from a row an evaluation.
@@ -109,7 +126,8 @@ class StringValidation:
             records: as `fit` gives them.
 
         Returns:
-            Columns `step`, `seconds`, `training_loss`, `validation_loss`, those of the hooks, then
+            Columns `step`, `seconds`, `training_loss`, `validation_loss`, with noise
+            `right_under_noise`, those of the hooks, then
             `symbols`, `count` (of strings), `right` (the fraction of them), `digits` (that of
             symbols) and `loss`. Lengths that were left out have no row.
         """
