@@ -13,7 +13,7 @@ class Noisy(nn.Module):
 
     .. math:: x \leftarrow x + \nu u, \quad u \sim U(-1, 1)
 
-    What a network bears on short strings tells how far it holds without noise.
+    What a network bears on short strings tells something of how far it holds without noise.
 
     Args:
         module: the Neural GPU; it is left as it was.

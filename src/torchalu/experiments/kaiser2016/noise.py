@@ -126,7 +126,7 @@ def noise(
 
     .. math:: x \leftarrow x + \nu u, \quad u \sim U(-1, 1)
 
-    What a network bears on short strings tells how far it holds without noise.
+    What a network bears on short strings tells something of how far it holds without noise.
 
     Args:
         run: folder of a run of `kaiser2016.table1` or the like, whose networks are taken.
