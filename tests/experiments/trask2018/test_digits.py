@@ -125,8 +125,57 @@ def test_a_state_that_is_kept_is_not_divided_by():
     unit = nn.NMRU(12, 2)
     keep_state_(unit)
     assert torch.equal(unit.effective_weight()[:, 10:], torch.eye(2))
-    assert not unit.effective_reciprocal_weight()[:, 10:].any()
-    assert unit.effective_reciprocal_weight()[:, :10].all()
+    assert not unit.effective_reciprocal_weight().any()
+
+
+@pytest.mark.parametrize("unit", [nn.NALU, nn.GatedNAUNMU])
+def test_a_gate_that_is_kept_starts_without_the_state(unit):
+    made = unit(12, 2)
+    keep_state_(made)
+    gate = next(value for name, value in made.named_parameters() if "gate" in name)
+    assert not gate[:, 10:].any()
+    assert gate[:, :10].all()
+
+
+def test_a_state_that_is_kept_holds_for_a_thousand_steps():
+    weight = nn.NAC(11, 1)
+    keep_state_(weight)
+    kept = weight.effective_weight()[0, 10].item() ** 1000
+    assert kept == pytest.approx((np.tanh(10) / (1 + np.exp(-10))) ** 1000, rel=1e-3)
+    assert kept > 0.95
+
+
+def test_r_z_is_of_a_single_answer():
+    factors = {
+        (operation, name): SeriesTraining(penalty=0.5).network(operation, name, 0).input_penalty
+        for operation, name in (
+            ("sum", "NAU"),
+            ("product", "NMU"),
+            ("count", "NAU"),
+            ("sum", "NAC"),
+        )
+    }
+    assert list(factors.values()) == [0.5, 0.5, 0.0, 0.0]
+
+
+def test_products_of_negative_readings_have_the_errors_of_positive_ones():
+    data = SeriesData("product", 2, 0, splits=splits())
+    made = SeriesTraining().network("product", "NMU", 0).eval()
+    made.accumulator.unit.weight.data[:] = torch.tensor([1.0, *[0.0] * 9, 1.0])
+    labels = data.test_digits.labels
+    errors = []
+    for sign in (1, -1):
+        features = torch.zeros(len(labels), 10)
+        features[:, 0] = sign * labels
+        assert data.reading_sign(made, features) == sign
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(
+                "torchalu.experiments.trask2018.digit_data.read_features",
+                lambda network, digits, read=features: read,
+            )
+            errors.append(data.measure(made, (1, 2, 3)))
+    assert errors[0] == errors[1]
+    assert errors[0][3].mae == pytest.approx(0.0, abs=1e-4)
 
 
 @pytest.mark.parametrize("name", ADDING_MODELS)

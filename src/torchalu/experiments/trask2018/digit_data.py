@@ -124,11 +124,26 @@ class SeriesData:
             lengths: digits in a series.
         """
         features = read_features(network, self.test_digits)
+        sign = self.reading_sign(network, features)
         found = {}
         for length in lengths:
             rows, targets = self.test_series(length)
-            found[length] = errors(network.accumulator(features[rows]), targets)
+            answers = network.accumulator(features[rows])
+            found[length] = errors(sign**length * answers, targets)
         return found
+
+    def reading_sign(self, network: SeriesNetwork, features: Float[Tensor, "digits 10"]) -> int:
+        """The sign that makes readings positive on average; 1 but of products.
+
+        A product of two readings does not tell d from -d. No label is used.
+
+        Args:
+            network: in evaluation mode.
+            features: of the images that are read.
+        """
+        if self.operation != "product":
+            return 1
+        return 1 if network.accumulator(features.unsqueeze(1)).mean() >= 0 else -1
 
 
 def errors(answers: Float[Tensor, "rows out"], targets: Float[Tensor, "rows out"]) -> Errors:

@@ -158,6 +158,7 @@ class SeriesSetting:
         result = None
         if numbers.settle_epochs:
             network.accumulator.requires_grad_(False)
+            network.input_penalty = 0.0
             epochs = numbers.settle_epochs
             result = train_series(
                 network, MODELS[self.model], data, numbers, epochs, seed, folder, report

@@ -92,7 +92,7 @@ class SeriesTraining:
         with seeded(seed):
             features = DigitFeatures(self.output, dropout=self.dropout)
             accumulator = model.accumulator(operation, self.hidden_size, keep_state=self.keep_state)
-        factor = self.penalty * model.input_penalty
+        factor = 0.0 if operation == "count" else self.penalty * model.input_penalty
         return SeriesNetwork(features, accumulator, factor).to(self.device)
 
 

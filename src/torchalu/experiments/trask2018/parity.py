@@ -39,6 +39,7 @@ class ParityTraining:
         batch_size: pictures in a batch.
         learning_rate: of Adam.
         penalty: the factor of the units' own penalties, at its whole from half the training on.
+        clip_norm: the gradient's norm is kept below it: at first a NALU's can be 1e9.
         validation_pictures: pictures of validation digits.
         test_pictures: pictures of test digits.
         device: where to train, such as "cuda".
@@ -56,6 +57,7 @@ class ParityTraining:
     batch_size: int = 64
     learning_rate: float = 1e-3
     penalty: float = 0.01
+    clip_norm: float = 1.0
     validation_pictures: int = 2000
     test_pictures: int = 10_000
     device: str = "cpu"
@@ -68,6 +70,8 @@ class ParityTraining:
             validation_pictures=self.validation_pictures,
             test_pictures=self.test_pictures,
         )
+        if not self.clip_norm > 0:
+            raise ValueError(f"clip_norm is {self.clip_norm}; give a positive number")
         check_device(self.device)
 
 
@@ -260,6 +264,7 @@ def _configuration(numbers: ParityTraining, seed: int) -> TrainingConfiguration:
         penalty_end=numbers.steps / 2,
         evaluate_every=numbers.evaluate_every,
         checkpoint_every=numbers.evaluate_every,
+        clip_norm=numbers.clip_norm,
         seed=seed,
     )
 

@@ -180,9 +180,9 @@ def perceive(
     digits, labels = data.test_digits, data.test_digits.labels.cpu()
     with torch.no_grad():
         features = read_features(network, type(digits)(digits.images.cpu(), labels))
-        readings = network.accumulator(features.unsqueeze(1)).double()
+        sign = data.reading_sign(network, features)
+        readings = sign * network.accumulator(features.unsqueeze(1)).double()
     if data.operation == "product":
-        readings = readings * (1 if readings.mean() >= 0 else -1)
         kept = labels.ne(0)
         right = readings[kept, 0].round().eq(labels[kept])
         distance = (readings[kept, 0] - labels[kept]).abs()
@@ -202,7 +202,7 @@ def perceive(
         images=len(right),
         reading_error=distance.mean().item(),
         worst_reading=distance.max().item(),
-        measured=_measured(network, features, data, lengths),
+        measured=_measured(network, features, data, lengths, sign),
         rounded=None if law.text is None else _rounded(readings, data, lengths),
     )
 
@@ -259,12 +259,14 @@ def _measured(
     features: Float[Tensor, "digits 10"],
     data: SeriesData,
     lengths: Sequence[int],
+    sign: int,
 ) -> dict[int, Errors]:
-    """Errors of the network on the test series."""
+    """Errors of the network on the test series, with readings of this sign."""
     found = {}
     for length in lengths:
         rows, targets = data.test_series(length)
-        found[length] = errors(network.accumulator(features[rows.cpu()]), targets.cpu())
+        answers = network.accumulator(features[rows.cpu()])
+        found[length] = errors(sign**length * answers, targets.cpu())
     return found
 
 
