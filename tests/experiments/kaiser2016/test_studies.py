@@ -140,6 +140,20 @@ def test_measuring_goes_on_where_it_was_broken_off(tmp_path):
     assert done[-1] == 1
 
 
+def test_longer_strings_are_not_tried_where_none_was_right():
+    strings = Strings((3, 9, 20), count=10)
+    nines = [text for kind, length, texts in strings.sets(BADD) if length == 9 for text in texts]
+    network = Exact(BADD, nines)
+    rows = measure_strings(network, BADD, strings)
+    tried = {length: [row for row in rows if row["length"] == length] for length in (3, 9, 20)}
+    assert network.calls == len(tried[3]) + len(tried[9])
+    assert all(row["right"] == row["count"] for row in tried[3])
+    assert all(row["right"] == 0 and row["digits"] > 0.9 for row in tried[9])
+    whole = measure_strings(Exact(BADD), BADD, Strings((20,), count=10))
+    assert [row["count"] for row in tried[20]] == [row["count"] for row in whole]
+    assert all(row["right"] == 0 and row["digits"] is None for row in tried[20])
+
+
 def test_strings_that_a_network_cannot_take_are_left_out():
     rows = measure_strings(Exact(BADD), BADD, Strings((3, 20), count=5), most_symbols=40)
     assert {row["length"] for row in rows} == {3}

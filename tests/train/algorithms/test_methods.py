@@ -10,7 +10,7 @@ from torch import nn
 
 from torchalu.nn import NeuralGPU
 from torchalu.tasks import algorithm
-from torchalu.train import Progress, TrainingConfiguration, fit
+from torchalu.train import Hook, Progress, TrainingConfiguration, fit
 from torchalu.train.algorithms import (
     ClippedAdamax,
     EndWhenRight,
@@ -267,7 +267,13 @@ def test_the_pull_grows_as_the_curriculum_advances_until_the_sets_are_averaged()
 
 
 def test_after_averaging_it_is_the_training_of_a_single_set():
-    """Three equal sets that share their gradients, against a module that has one set."""
+    """Three equal sets that share their gradients, against one set with a third of its own."""
+
+    class Third(Hook):
+        def change_gradients(self, progress):
+            for name in ("gate_weight", "gate_bias", "candidate_weight", "candidate_bias"):
+                progress.module.get_parameter(name).grad.div_(3)
+
     curriculum = LengthCurriculum(algorithm("copy"))
     relaxation = SharingRelaxation(curriculum, pull=1.0, most=0.1)
     curriculum.advances = 1
@@ -278,7 +284,7 @@ def test_after_averaging_it_is_the_training_of_a_single_set():
     numbers = TrainingConfiguration(steps=6, learning_rate=0.05)
     options = {"optimizer": lambda p, lr: torch.optim.SGD(p, lr=lr, momentum=0.9)}
     fit(shared, lambda s, _: strings(s), string_loss, numbers, hooks=[relaxation], **options)
-    fit(single, lambda s, _: strings(s), string_loss, numbers, **options)
+    fit(single, lambda s, _: strings(s), string_loss, numbers, hooks=[Third()], **options)
     merge_equal_sets(shared)
     assert shared.parameter_sets == 1
     for name, value in single.named_parameters():

@@ -63,7 +63,7 @@ class LSTMLearner(Learner):
     symbols: int = 41
     batch: int = 32
     threshold: float = 0.15
-    noise: float = 0.1
+    noise: float = 1e-3
     numbers: Teaching = field(default_factory=lambda: Teaching(20_000, clip_norm=1.0))
     device: str = "cpu"
 

@@ -54,7 +54,7 @@ def grid(
     scales: tuple[float, ...] = (1.5, 1.8, 2.1),
     pull_factors: tuple[float, ...] = (1.1, 1.2, 1.4),
     thresholds: tuple[float, ...] = (0.1, 0.15, 0.2),
-    noises: tuple[float, ...] = (0.03, 0.1, 0.3),
+    noises: tuple[float, ...] = (3e-4, 1e-3, 3e-3),
     dropouts: tuple[float, ...] = (0.06, 0.09, 0.135),
     cells: int | None = None,
     lengths: tuple[int, ...] = (20, 25, 100, 200, 2000),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -88,6 +88,8 @@ def measure_strings(
 ) -> list[dict[str, Any]]:
     """Whole strings right, for each set of strings.
 
+    Where no random string of a length is right, longer ones are not tried, and count as wrong.
+
     Args:
         module: answers with logits.
         task: what it has learned.
@@ -97,8 +99,9 @@ def measure_strings(
         report: takes the fraction that is done.
 
     Returns:
-        A row a kind and length: strings, length, right, count, digits, and in failed some of the
-        wrong strings, with spaces between them, unless they are long.
+        A row a kind and length: strings, length, right, count, digits, which is missing where none
+        was tried, and in failed some of the wrong strings, with spaces between them, unless they
+        are long.
     """
     sets = [
         (kind, length, texts)
@@ -117,11 +120,23 @@ def measure_strings(
             if report is not None:
                 report((sum(work[:index]) + work[index] * done / count) / sum(work))
 
-        accuracy = string_accuracy(module, task, texts, progress=progress)
-        row = {"strings": kind, "length": length, "right": accuracy.right}
-        failed = [texts[place] for place in accuracy.failures[:_FAILURES]]
-        row["failed"] = " ".join(text for text in failed if len(text) <= _READABLE)
-        rows.append(row | {"count": accuracy.count, "digits": accuracy.digits})
+        row: dict[str, Any] = {"strings": kind, "length": length, "right": 0, "failed": ""}
+        row |= {"count": len(texts), "digits": None}
+        if _hopeless(rows, length):
+            progress(len(texts), len(texts))
+        else:
+            accuracy = string_accuracy(module, task, texts, progress=progress)
+            failed = [texts[place] for place in accuracy.failures[:_FAILURES]]
+            row["failed"] = " ".join(text for text in failed if len(text) <= _READABLE)
+            row |= {"right": accuracy.right, "digits": accuracy.digits}
+        rows.append(row)
         if path is not None:
             write_atomic(path, json.dumps(rows))
     return rows
+
+
+def _hopeless(rows: Sequence[Mapping[str, Any]], length: int) -> bool:
+    """Whether no random string of a smaller length was right."""
+    return any(
+        row["strings"] == RANDOM and row["length"] < length and not row["right"] for row in rows
+    )

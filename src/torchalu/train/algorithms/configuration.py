@@ -238,8 +238,8 @@ class AlgorithmTraining:
         Source:
             Kaiser & Sutskever 2016, sections 2, 3.3 and 4; where the paper gives a grid of
             settings, its middle. What it leaves open is from the authors' program. Neither says
-            how large the gradient noise is; with 1e-3 its norm is at first a tenth of the
-            gradient's.
+            how large the gradient noise is; with 1e-3 its norm is at first 0.4, about that of the
+            gradient.
 
         Example:
             >>> from torchalu.tasks import algorithm
@@ -265,7 +265,7 @@ class AlgorithmTraining:
             saturation=0.0,
             saturation_least=0.0,
             average=0.0,
-            validate_at=(1.0, 2.5, 5.0),
+            evaluate_every=200,
             steps=60_000,
             end_after=5,
         )

@@ -21,8 +21,9 @@ class SharingRelaxation(Hook):
               p \leftarrow 1.2 \, p \quad \text{when the curriculum advances}
 
     Once the pull has reached `most`, the next advance puts the average in place of all sets. From
-    then on all sets get the sum of their gradients, and so remain one; each further advance with
-    an error below a third of the curriculum's threshold lowers the learning rate.
+    then on all sets get the mean of their gradients, which has the scale of those before, and so
+    remain one; each further advance with an error below a third of the curriculum's threshold
+    lowers the learning rate.
 
     Args:
         curriculum: whose advances count.
@@ -86,7 +87,7 @@ class SharingRelaxation(Hook):
             return
         for parameter in _sets(progress.module):
             if parameter.grad is not None:
-                parameter.grad.copy_(parameter.grad.sum(0, keepdim=True).expand_as(parameter))
+                parameter.grad.copy_(parameter.grad.mean(0, keepdim=True).expand_as(parameter))
 
     def after_step(self, progress: Progress) -> None:
         """Pull harder, or average, where the curriculum has advanced."""
