@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -125,8 +126,13 @@ def test_the_figures_have_the_papers_models_and_numbers(figure, with_penalty):
     described = study.configuration["models"]
     models = [sequential_model(study.operation, name) for name in described]
     assert {model.name for model in models if model.input_penalty} == with_penalty
-    training = study.configuration["training"]
+    settings = study.configuration["settings"]
+    assert [setting["labels"]["model"] for setting in settings] == ["reference", *described]
+    training = settings[0]["training"]
     assert training["epochs"] == 1000
+    assert study.training.penalty_ramp == (1e4, 1e5)
+    assert replace(study.training, epochs=50).penalty_ramp == (500, 5000)
+    assert replace(study.training, epochs=50, penalty_start=7.0).penalty_ramp == (7, 5000)
     assert (training["train_length"], max(training["test_lengths"])) in {(2, 20), (10, 1000)}
     assert json.loads(json.dumps(study.configuration)) == study.configuration
     names = [chunk.name for chunk in study.chunks()]

@@ -92,6 +92,8 @@ class ClassificationSetting:
             "hyperparameters": asdict(self.hyperparameters),
             "parameters": self.parameters,
             "data": self.data.name,
+            "epochs": self.runs.epochs,
+            "batch_size": self.runs.batch_size,
         }
 
     def run(self, seed: int, scratch: Path, report: Report) -> Part:
@@ -143,8 +145,6 @@ class ClassificationStudy(SettingsStudy):
         settings = [replace(setting, runs=runs) for setting in settings]
         super().__init__(name, settings, runs, self._tables)
         self.varied, self.baseline = varied, baseline
-        numbers = {"epochs": runs.epochs, "batch_size": runs.batch_size}
-        self.configuration = {**self.configuration, **numbers}
 
     def _tables(self, outcomes: pl.DataFrame) -> dict[str, pl.DataFrame]:
         """Accuracies and comparisons.

@@ -94,7 +94,10 @@ class SequentialStudy:
             "seeds": self.seeds,
             "first_seed": self.first_seed,
             "reference_seeds": self.reference_seeds,
-            "training": dataclasses.asdict(self.training),
+            "settings": [
+                {"labels": {"model": name}, "training": dataclasses.asdict(self.training)}
+                for name in (REFERENCE, *self.models)
+            ],
         }
         self.configuration = json.loads(json.dumps(described))  # tuples become lists
 

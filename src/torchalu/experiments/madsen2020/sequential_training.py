@@ -19,6 +19,7 @@ from torchalu.train import TrainingConfiguration, TrainingResult, fit
 
 _VALIDATION_SEED, _TEST_SEED = 1, 2
 _IMAGES_AT_ONCE = 500
+_EPOCHS = 1000  # of the paper, to whose penalty all others are scaled
 
 
 @dataclass(frozen=True)
@@ -33,8 +34,9 @@ class SequentialTraining:
         batch_size: sequences in a batch.
         learning_rate: of Adam.
         penalty: factor of the unit's own penalty.
-        penalty_start: step at which the penalty sets in.
-        penalty_end: step from which on it is whole.
+        penalty_start: step at which the penalty sets in; by default 10,000 of 1000 epochs, and as
+            large a part of fewer or more.
+        penalty_end: step from which on it is whole; by default 100,000 of 1000 epochs.
         input_penalty: factor of R_z, for the models that have it.
         lstm_size: units of the LSTM, for the model of that name.
 
@@ -51,13 +53,13 @@ class SequentialTraining:
 
     train_length: int
     test_lengths: tuple[int, ...]
-    epochs: int = 1000
+    epochs: int = _EPOCHS
     evaluate_every: int = 5
     batch_size: int = 64
     learning_rate: float = 1e-3
     penalty: float = 10.0
-    penalty_start: float = 1e4
-    penalty_end: float = 1e5
+    penalty_start: float | None = None
+    penalty_end: float | None = None
     input_penalty: float = 1.0
     lstm_size: int = 16
 
@@ -73,6 +75,13 @@ class SequentialTraining:
             raise ValueError(
                 f"test_lengths is {self.test_lengths}; give one or more positive integers"
             )
+
+    @property
+    def penalty_ramp(self) -> tuple[float, float]:
+        """The steps at which the penalty sets in and is whole."""
+        part = self.epochs / _EPOCHS
+        start = 1e4 * part if self.penalty_start is None else self.penalty_start
+        return start, 1e5 * part if self.penalty_end is None else self.penalty_end
 
 
 class SequentialData:
@@ -164,12 +173,13 @@ def train_network(
         Madsen & Johansen 2020, section 4.2 and appendix D.
     """
     steps = training.epochs * data.epoch_steps
+    start, end = training.penalty_ramp
     configuration = TrainingConfiguration(
         steps=steps,
         learning_rate=training.learning_rate,
         penalty=training.penalty,
-        penalty_start=training.penalty_start,
-        penalty_end=training.penalty_end,
+        penalty_start=start,
+        penalty_end=end,
         evaluate_every=training.evaluate_every * data.epoch_steps,
         checkpoint_every=data.epoch_steps,
         seed=seed,
