@@ -1,7 +1,9 @@
 """Programs: units that an LSTM configures, the networks, the studies and their tables."""
 
 import json
+import math
 import re
+from dataclasses import replace
 
 import polars as pl
 import pytest
@@ -16,6 +18,7 @@ from torchalu.experiments.trask2018.configured import CONFIGURED, Configured
 from torchalu.experiments.trask2018.program_networks import MODELS, ProgramNetwork
 from torchalu.experiments.trask2018.program_summaries import curves, program_tables
 from torchalu.experiments.trask2018.program_training import (
+    ProgramSetting,
     ProgramTraining,
     measured_sets,
     rmse,
@@ -143,7 +146,7 @@ def test_tests_have_the_digits_and_validation_has_other_programs():
 
 @pytest.mark.parametrize("figure", [figure4, figure6])
 def test_twenty_steps_of_each_network(figure, tmp_path):
-    study = figure(Seeds(1), hidden=(5,), registers=(2,), training=TINY)
+    study = figure(Seeds(1), hidden=(5,), registers=(2,), sees_numbers=(False,), training=TINY)
     outcomes = sweep.run(study, tmp_path / "run", workers=1)
     assert outcomes["steps"].unique().to_list() == [20]
     assert set(outcomes["digits"]) == {2, 3, 4}
@@ -155,9 +158,33 @@ def test_twenty_steps_of_each_network(figure, tmp_path):
     assert tables[f"{name}_digits"].height == len(MODELS) * 3
 
 
+def test_the_rate_of_adam_falls_to_0_as_a_cosine_does(tmp_path):
+    numbers = replace(TINY, evaluate_every=20)
+    setting = ProgramSetting("addition", "NAU", 5, 0.05, 2, False, numbers)
+    kept = setting.run(3, tmp_path, lambda fraction: None).weights
+    network, programs = setting.network(3), numbers.programs("addition", 3)
+    optimizer = torch.optim.Adam(network.parameters())
+    for step in range(20):
+        optimizer.param_groups[0]["lr"] = 0.05 * (1 + math.cos(math.pi * step / 20)) / 2
+        batch = programs.batch(step, 4)
+        optimizer.zero_grad()
+        rmse(network(batch), batch).backward()
+        nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+        optimizer.step()
+    for name, value in network.state_dict().items():
+        torch.testing.assert_close(kept[name], value, rtol=1e-4, atol=1e-5)
+
+
 @pytest.mark.parametrize("name", ["NALU", "DNC"])
 def test_a_broken_run_goes_on_as_if_it_had_not_been(name, tmp_path):
-    made = figure4(Seeds(1), models=(name,), hidden=(5,), registers=(2,), training=TINY)
+    made = figure4(
+        Seeds(1),
+        models=(name,),
+        hidden=(5,),
+        registers=(2,),
+        sees_numbers=(True,),
+        training=TINY,
+    )
     (chunk,) = made.chunks()
     whole = made.run(chunk, tmp_path / "whole", lambda fraction: None)
 
@@ -234,11 +261,14 @@ def test_a_seed_that_ended_early_keeps_its_last_number():
     assert table["mean"].to_list() == [pytest.approx(0.3), pytest.approx(0.5)]
 
 
-@pytest.mark.parametrize("name", ["trask2018.figure4", "trask2018.figure6"])
-def test_chunks_have_names_of_files_and_configurations_are_json(name):
+@pytest.mark.parametrize(
+    ("name", "networks"),
+    [("trask2018.figure4", len(MODELS) + len(CONFIGURED)), ("trask2018.figure6", len(MODELS))],
+)
+def test_chunks_have_names_of_files_and_configurations_are_json(name, networks):
     study = get(name)()
     names = [chunk.name for chunk in study.chunks()]
-    assert len(set(names)) == len(names) == 10 * len(MODELS)
+    assert len(set(names)) == len(names) == 10 * networks
     assert all(re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._,+=-]{0,149}", one) for one in names)
     assert json.loads(json.dumps(study.configuration)) == study.configuration
     assert study.keys == (

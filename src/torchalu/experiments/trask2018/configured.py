@@ -86,7 +86,10 @@ def _gated(
     nmu_weight: Float[Tensor, "batch out in"],
     gate: Float[Tensor, "batch out in"],
 ) -> Float[Tensor, "batch out"]:
-    """As `functional.gated_nau_nmu`, for all rows at once."""
+    """As `functional.gated_nau_nmu`, for all rows at once, with 0.5 added to the NMU's weight.
+
+    Numbers from the LSTM are near 0 at first; so the weight starts between its bounds, 0 and 1.
+    """
     logit = torch.einsum("bi,boi->bo", x, gate)
     product = nmu_definition(x, (0.5 + nmu_weight).clamp(0, 1))
     limit = torch.finfo(x.dtype).max

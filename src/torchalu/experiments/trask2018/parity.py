@@ -39,7 +39,7 @@ class ParityTraining:
         batch_size: pictures in a batch.
         learning_rate: of Adam.
         penalty: the factor of the units' own penalties, at its whole from half the training on.
-        clip_norm: the gradient's norm is kept below it: at first a NALU's can be 1e9.
+        clip_norm: the gradient's norm is kept below it; at first a NALU's is huge.
         validation_pictures: pictures of validation digits.
         test_pictures: pictures of test digits.
         device: where to train, such as "cuda".

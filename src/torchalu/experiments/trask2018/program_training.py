@@ -18,7 +18,7 @@ from torchalu.experiments.seeds import one_thread
 from torchalu.experiments.setting import Label
 from torchalu.experiments.trask2018.program_networks import ProgramNetwork
 from torchalu.tasks import ProgramBatch, Programs
-from torchalu.train import JSON, Part, Report, TrainingConfiguration, fit, seeded
+from torchalu.train import JSON, Part, Report, TrainingConfiguration, cosine, fit, seeded
 
 ProgramTask = Literal["addition", "programs"]
 
@@ -30,7 +30,7 @@ _VALIDATION_SEED, _TEST_SEED = 1_000_001, 1_000_002
 
 @dataclass(frozen=True)
 class ProgramTraining:
-    """The numbers of the training on programs.
+    """The numbers of the training on programs; the learning rate falls to 0 as a cosine does.
 
     Args:
         steps: of gradient descent, each on fresh programs.
@@ -81,7 +81,7 @@ class ProgramSetting:
         task: "addition" or "programs".
         model: its name.
         hidden: its size.
-        learning_rate: of Adam.
+        learning_rate: of Adam, at the start.
         registers: of a configured unit; 0 for a recurrent network.
         sees_numbers: whether the recurrent network reads the numbers.
         training: the other numbers.
@@ -161,6 +161,7 @@ class ProgramSetting:
                 ),
                 evaluate=lambda module: _measure(module, sets),
                 optimizer=partial(torch.optim.Adam, fused=True),
+                schedule=cosine(numbers.steps),
                 folder=scratch,
                 report=lambda step: report(step / numbers.steps),
             )

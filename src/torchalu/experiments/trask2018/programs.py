@@ -32,7 +32,7 @@ def figure4(
     hidden: tuple[int, ...] = (64,),
     learning_rates: tuple[float, ...] = (0.003,),
     registers: tuple[int, ...] = (4,),
-    sees_numbers: tuple[bool, ...] = (False,),
+    sees_numbers: tuple[bool, ...] = (False, True),
     training: Training = _NUMBERS,
 ) -> SettingsStudy:
     """Figure 4: programs of if, + and -, trained on two digits, tested on three and four.
@@ -44,7 +44,7 @@ def figure4(
         seeds: of each network.
         models: names of networks.
         hidden: sizes of the LSTM, the UGRNN, the DNC's controller.
-        learning_rates: of Adam.
+        learning_rates: of Adam, at the start.
         registers: of a configured unit.
         sees_numbers: whether the LSTM that configures a unit reads the numbers.
         training: all other numbers.
@@ -54,12 +54,12 @@ def figure4(
 
     Source:
         Trask et al. 2018, section 4.4: 10 runs, a loss of RMSE, and bands of two standard
-        deviations. No size, rate, or number of steps is stated. Departures: see `Programs`,
-        `ProgramNetwork` and `Configured`.
+        deviations. No size, rate, or number of steps is stated. Departures: the
+        learning rate falls to 0, and those of `Programs`, `ProgramNetwork` and `Configured`.
 
     Example:
         >>> len(figure4(Seeds(2), models=("LSTM", "NALU"), registers=(1, 4)).chunks())
-        6
+        10
     """
     settings = _settings(
         "programs", models, hidden, learning_rates, registers, sees_numbers, training
@@ -85,7 +85,7 @@ def figure6(
         hidden: as in `figure4`.
         learning_rates: as in `figure4`.
         registers: as in `figure4`.
-        sees_numbers: as in `figure4`.
+        sees_numbers: as in `figure4`, but only False by default, since a sum needs no choice.
         training: as in `figure4`; the nesting does nothing.
 
     Raises:

@@ -85,21 +85,27 @@ def word_by_word(outcomes: pl.DataFrame) -> pl.DataFrame:
         outcomes: of all cells and seeds.
 
     Returns:
-        A row a phrase and word, with the paper's number and a column a model. "twenty seven and
-        eighty" is no number that any part holds.
+        A row a phrase and word, with the part that holds the phrase, the paper's number, and a
+        column a model. "twenty seven and eighty" is no number that any part holds.
     """
-    rows = []
-    for phrase in QUERIES:
+    best, rows = _best(outcomes), []
+    for phrase, part in zip(QUERIES, best["parts"][0], strict=True):
         text = " ".join(phrase)
         printed = FIGURE3.get(text, (None,) * len(phrase))
         rows += [
-            (text, place, word, number)
+            (text, part, place, word, number)
             for place, (word, number) in enumerate(zip(phrase, printed, strict=True), 1)
         ]
-    schema = {"phrase": pl.String, "place": pl.Int64, "word": pl.String, "published": pl.Float64}
+    schema = {
+        "phrase": pl.String,
+        "part": pl.String,
+        "place": pl.Int64,
+        "word": pl.String,
+        "published": pl.Float64,
+    }
     answers = {
         row["model"]: [number for phrase in row["answers"] for number in phrase]
-        for row in _best(outcomes).iter_rows(named=True)
+        for row in best.iter_rows(named=True)
     }
     table = pl.DataFrame(rows, schema=schema, orient="row")
     return table.with_columns(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -38,7 +38,9 @@ class WordTraining:
         evaluate_every: steps from one evaluation to the next.
         loss: the squared or the absolute error.
         penalty: factor of the units' own penalty.
-        split_seed: of `NumberWords`; all seeds of a network have the same split.
+        clip_norm: the gradient is scaled down to this norm; without it one spike stops Adam.
+        split_seed: of `NumberWords`; all seeds of a network have the same split. By default the
+            smallest for which no number of the paper's figure 3 is trained on.
 
     Raises:
         ValueError: a number is out of its range.
@@ -48,13 +50,16 @@ class WordTraining:
     evaluate_every: int = 1000
     loss: Literal["squared", "absolute"] = "squared"
     penalty: float = 1.0
-    split_seed: int = 0
+    clip_norm: float = 1.0
+    split_seed: int = 1
 
     def __post_init__(self) -> None:
         check_positive_integers(steps=self.steps, evaluate_every=self.evaluate_every)
         for name in ("penalty", "split_seed"):
             if not getattr(self, name) >= 0:
                 raise ValueError(f"{name} is {getattr(self, name)}; give 0 or more")
+        if not self.clip_norm > 0:
+            raise ValueError(f"clip_norm is {self.clip_norm}; give a positive number")
 
 
 @dataclass(frozen=True)
@@ -139,6 +144,7 @@ class WordSetting:
                 steps=numbers.steps,
                 learning_rate=self.learning_rate,
                 penalty=numbers.penalty,
+                clip_norm=numbers.clip_norm,
                 evaluate_every=numbers.evaluate_every,
                 seed=seed,
             ),
@@ -172,7 +178,25 @@ class WordSetting:
             "status": result.status,
             **rules_outcome(network, task),
             "answers": [row[:n] for row, n in zip(asked, lengths.tolist(), strict=True)],
+            "parts": [part_of(phrase, task) for phrase in QUERIES],
         }
+
+
+def part_of(phrase: Sequence[str], task: NumberWords) -> WordsPart | None:
+    """The part that a phrase is in, if any.
+
+    Args:
+        phrase: words.
+        task: the split.
+
+    Example:
+        >>> part_of(["seven"], NumberWords(0))
+        'train'
+    """
+    for part in PARTS:
+        if tuple(phrase) in {number_words(int(number)) for number in task.numbers[part]}:
+            return part
+    return None
 
 
 def rules_outcome(network: nn.Module, task: NumberWords) -> dict[str, Any]:
