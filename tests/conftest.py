@@ -18,3 +18,9 @@ def one_thread():
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(threads)
+
+
+@pytest.fixture
+def every_step_reports(monkeypatch):
+    """The training loop reports each step, not ten times a second: a short run is heard of too."""
+    monkeypatch.setattr("torchalu.train.loop._REPORT_SECONDS", -1.0)

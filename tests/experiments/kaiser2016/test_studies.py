@@ -121,6 +121,7 @@ def test_an_exact_network_gets_all_strings_and_its_errors_are_counted():
     assert wrong in rows[-1]["failed"].split()
 
 
+@pytest.mark.usefixtures("every_step_reports")
 def test_measuring_goes_on_where_it_was_broken_off(tmp_path):
     strings, done = Strings((3, 20), count=10), []
 
@@ -244,6 +245,7 @@ def test_twenty_steps_of_each_network_and_its_tests(name, tmp_path):
 
 
 @pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.usefixtures("every_step_reports")
 def test_a_broken_run_goes_on_as_if_it_had_not_been(name, tmp_path):
     made = study(name)
     (chunk,) = made.chunks()

@@ -54,6 +54,7 @@ def small(**options):
 
 
 @pytest.mark.usefixtures("chorales")
+@pytest.mark.usefixtures("every_step_reports")
 def test_a_chunk_goes_on_where_it_was_stopped(tmp_path):
     study = small()
     chunk = study.chunks()[1]

@@ -36,6 +36,7 @@ def small(**options):
 
 
 @pytest.mark.usefixtures("pictures")
+@pytest.mark.usefixtures("every_step_reports")
 def test_a_chunk_goes_on_where_it_was_stopped(tmp_path):
     study = small()
     chunk = study.chunks()[1]

@@ -59,6 +59,7 @@ def test_the_random_split_is_the_same_for_all_and_disjoint(patches):
     assert torch.equal(data.test.labels, patches.labels[order[1275:]])
 
 
+@pytest.mark.usefixtures("every_step_reports")
 def test_a_fit_of_trees_reports_and_can_be_ended():
     samples = Samples(torch.arange(100.0)[:, None], (torch.arange(100) > 49).long())
     seen = []

@@ -12,6 +12,7 @@ from torchalu.experiments.lowe2022.study import (
 from torchalu.train import Stopped
 
 
+@pytest.mark.usefixtures("every_step_reports")
 def test_a_chunk_gives_a_row_and_goes_on_where_it_was_stopped(tmp_path):
     study = ClassificationStudy("lowe2022.clouds", [setting("relu"), setting("or_ail")], TINY)
     assert [chunk.name for chunk in study.chunks()] == [

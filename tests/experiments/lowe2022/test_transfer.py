@@ -92,6 +92,7 @@ def test_threads_that_need_the_same_embeddings_wait_for_one():
 
 
 @pytest.mark.usefixtures("small")
+@pytest.mark.usefixtures("every_step_reports")
 def test_a_run_that_is_stopped_goes_on_in_embedding_and_in_training(tmp_path):
     tiny = study()
     chunk = next(chunk for chunk in tiny.chunks() if "or_nil" in chunk.name)

@@ -141,6 +141,7 @@ def test_the_figures_have_the_papers_models_and_numbers(figure, with_penalty):
 
 
 @pytest.mark.usefixtures("digits")
+@pytest.mark.usefixtures("every_step_reports")
 def test_a_chunk_gives_a_row_a_length_and_goes_on_where_it_was_stopped(tmp_path):
     study = small(figure4, seeds=1, models=("NMU",))
     chunk = next(chunk for chunk in study.chunks() if chunk.name == "NMU-seed0")

@@ -146,6 +146,7 @@ def test_a_seed_is_what_it_is_alone(tmp_path):
 
 
 @pytest.mark.parametrize(("make", "model"), [(table6, "NMRU"), (table6, "NMU"), (table8, "GRU")])
+@pytest.mark.usefixtures("every_step_reports")
 def test_resume_gives_the_same(make, model, tmp_path):
     def stop(done):
         if done > 0:

@@ -45,6 +45,7 @@ def test_twenty_steps_of_each_agent(model, tmp_path):
     assert sum(weight.numel() for weight in part.weights.values()) == rows["parameters"][0]
 
 
+@pytest.mark.usefixtures("every_step_reports")
 def test_a_training_that_is_broken_off_goes_on_as_if_it_had_not_been(tmp_path):
     own, chunk, stopped = study("NAC"), study("NAC").chunks()[0], []
 

@@ -51,6 +51,7 @@ def test_networks_have_the_papers_sizes():
     assert known == {*MODELS} - {"None", "NAC", "NAU"}
 
 
+@pytest.mark.usefixtures("every_step_reports")
 def test_resume_gives_the_same(tmp_path):
     def stop(done):
         if done > 0:

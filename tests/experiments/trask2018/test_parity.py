@@ -73,6 +73,7 @@ def test_every_layer_overfits_one_batch(layer):
     assert loss.item() < 0.5  # log(3) = 1.1 is what is known without a look
 
 
+@pytest.mark.usefixtures("every_step_reports")
 def test_a_stopped_run_goes_on_and_gives_the_same(tmp_path):
     setting = ParitySetting({"layer": "NAC"}, "NAC", TINY)
     whole = setting.run(0, tmp_path / "whole", lambda done: None)

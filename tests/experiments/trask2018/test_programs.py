@@ -176,6 +176,7 @@ def test_the_rate_of_adam_falls_to_0_as_a_cosine_does(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["NALU", "DNC"])
+@pytest.mark.usefixtures("every_step_reports")
 def test_a_broken_run_goes_on_as_if_it_had_not_been(name, tmp_path):
     made = figure4(
         Seeds(1),

@@ -130,6 +130,7 @@ def test_one_that_diverges_leaves_the_others_as_they_are():
         assert torch.equal(broken.current()[name][others], value[others])
 
 
+@pytest.mark.usefixtures("every_step_reports")
 def test_a_run_that_is_broken_off_ends_with_the_same_numbers(tmp_path):
     def stop(done):
         if done > 0.3:

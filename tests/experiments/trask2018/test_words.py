@@ -170,6 +170,7 @@ def _loss(outcomes):
     return lambda name: losses[name]
 
 
+@pytest.mark.usefixtures("every_step_reports")
 def test_a_broken_run_goes_on_as_if_it_had_not_been(tmp_path):
     made = settings_study("LSTM+NALU")
     (chunk,) = made.chunks()
