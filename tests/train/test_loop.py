@@ -110,8 +110,8 @@ def test_a_loss_that_is_not_finite_ends_the_run_before_it_reaches_the_parameters
 
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
 @pytest.mark.parametrize("at", [1, 20, 33, 59])
-def test_a_run_broken_by_its_report_goes_on_bit_for_bit(tmp_path, monkeypatch, optimizer, at):
-    monkeypatch.setattr("torchalu.train.loop._REPORT_SECONDS", -1.0)
+@pytest.mark.usefixtures("every_step_reports")
+def test_a_run_broken_by_its_report_goes_on_bit_for_bit(tmp_path, optimizer, at):
 
     def dropout():
         return nn.Sequential(nn.Linear(3, 8), nn.Dropout(0.2), nn.BatchNorm1d(8), nn.Linear(8, 1))
@@ -192,8 +192,8 @@ def test_more_steps_go_on_from_the_end_of_fewer(tmp_path):
     assert result.records.equals(whole.records)
 
 
-def test_fewer_steps_than_were_taken_before_the_first_evaluation(tmp_path, monkeypatch):
-    monkeypatch.setattr("torchalu.train.loop._REPORT_SECONDS", -1.0)
+@pytest.mark.usefixtures("every_step_reports")
+def test_fewer_steps_than_were_taken_before_the_first_evaluation(tmp_path):
 
     def stop(step):
         if step == 9:

@@ -74,6 +74,7 @@ def test_hardening_goes_on_where_it_was(tmp_path):
     assert all(torch.equal(states[0][name], value) for name, value in states[1].items())
 
 
+@pytest.mark.usefixtures("every_step_reports")
 def test_attempts_that_hold_on_no_longer_strings_are_given_up(tmp_path, monkeypatch):
     """Each has a seed of its own, the last goes on to its end; broken off, they end the same."""
 
@@ -83,7 +84,6 @@ def test_attempts_that_hold_on_no_longer_strings_are_given_up(tmp_path, monkeypa
         return dataclasses.replace(found, correct=right)
 
     monkeypatch.setattr("torchalu.train.algorithms.validation.string_accuracy", wrong_when_longer)
-    monkeypatch.setattr("torchalu.train.loop._REPORT_SECONDS", -1.0)
     task = algorithm("copy")
     training = AlgorithmTraining(
         maps=12, bins=(2, 3), batch=16, learning_rate=0.02, steps=300, ramp=40, settle=40,
@@ -137,8 +137,8 @@ def test_kill_minus_nine_at_random_moments(tmp_path):
 
 
 @pytest.mark.parametrize("at", [1, 3, 4])
-def test_a_training_broken_by_its_report_goes_on_bit_for_bit(tmp_path, monkeypatch, at):
-    monkeypatch.setattr("torchalu.train.loop._REPORT_SECONDS", -1.0)
+@pytest.mark.usefixtures("every_step_reports")
+def test_a_training_broken_by_its_report_goes_on_bit_for_bit(tmp_path, at):
     task = algorithm("badd")
 
     def stop(progress):
@@ -177,8 +177,8 @@ def test_records_have_a_row_an_evaluation_and_length():
     assert not result.module.training
 
 
-def test_progress_is_reported(monkeypatch):
-    monkeypatch.setattr("torchalu.train.loop._REPORT_SECONDS", -1.0)
+@pytest.mark.usefixtures("every_step_reports")
+def test_progress_is_reported():
     seen = []
     train_algorithm(algorithm("copy"), TINY, report=seen.append)
     assert [progress.step for progress in seen] == [1, 2, 3, 4, 5, 6]
@@ -203,8 +203,8 @@ def test_the_original_form_goes_through_its_curriculum():
     assert records["pull"].max() == pytest.approx(0.05 * 1.2**4)
 
 
-def test_steps_below_those_taken_before_the_first_evaluation(tmp_path, monkeypatch):
-    monkeypatch.setattr("torchalu.train.loop._REPORT_SECONDS", -1.0)
+@pytest.mark.usefixtures("every_step_reports")
+def test_steps_below_those_taken_before_the_first_evaluation(tmp_path):
 
     def stop(progress):
         if progress.step == 2:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -51,7 +50,7 @@ class EnsembleStudy:
         check_positive_integers(draws=self.draws)
         described = {
             "networks": {
-                task: {network.name: _sum(network.path) for network in networks}
+                task: {network.name: network.digest for network in networks}
                 for task, networks in self.networks.items()
             },
             "sizes": self.sizes,
@@ -171,8 +170,3 @@ def chosen_members(count: int, size: int, draws: int) -> list[tuple[int, ...]]:
         if members not in chosen:
             chosen.append(members)
     return chosen
-
-
-def _sum(path: Path) -> str:
-    """What the weights are recognized by."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()[:16]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -49,10 +48,7 @@ class NoiseStudy:
         if not self.amplitudes or not all(0 <= each < np.inf for each in self.amplitudes):
             raise ValueError(f"amplitudes is {self.amplitudes}; give numbers from 0 up")
         described = {
-            "networks": {
-                network.name: hashlib.sha256(network.path.read_bytes()).hexdigest()[:16]
-                for network in self.networks
-            },
+            "networks": {network.name: network.digest for network in self.networks},
             "amplitudes": self.amplitudes,
             "length": self.length,
             "count": self.count,

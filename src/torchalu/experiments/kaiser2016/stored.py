@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -44,6 +45,11 @@ class StoredNetwork:
     def validation_loss(self) -> float:
         """By which the best of several seeds is chosen; no test string has a part in it."""
         return self.outcomes["validation_loss"][0]
+
+    @property
+    def digest(self) -> str:
+        """What the weights are recognized by."""
+        return hashlib.sha256(self.path.read_bytes()).hexdigest()[:16]
 
     @property
     def task(self) -> AlgorithmicTask:
