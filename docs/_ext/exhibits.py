@@ -137,6 +137,8 @@ def rates_markdown(summary: pl.DataFrame) -> str:
     ]
     if published:
         columns.append(("published", _published))
+    if "error_to_noise_median" in table.columns:
+        columns.append(("error to noise", lambda row: scientific(row["error_to_noise_median"])))
     for title, name, form in (
         ("solved at", "solved_at_median", steps),
         ("sparsity error", "sparsity_error_mean", scientific),

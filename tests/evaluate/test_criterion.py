@@ -1,12 +1,13 @@
 """The loss of a nearly perfect solution, against a simulation of that solution."""
 
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 
-from torchalu.evaluate import nearly_perfect_loss, threshold
+from torchalu.evaluate import nearly_perfect_loss, noise_loss, threshold
 from torchalu.tasks import SimpleFunction, intervals
 from torchalu.tasks.simple_function import Operation
 
@@ -35,8 +36,8 @@ TASKS = [
 ]
 
 
-def simulated(task, eps, rows, seed):
-    """Equation 16 as it stands: two weight matrices and the second layer on their hidden units."""
+def rows_of(task, rows, seed):
+    """Inputs of the extrapolation range, and the exact targets."""
     generator = np.random.default_rng(seed)
     sides = [
         generator.uniform(*side, (rows, task.in_features))
@@ -52,7 +53,12 @@ def simulated(task, eps, rows, seed):
         x = share * common + (1 - share) * x
         assert np.corrcoef(x[:, 0], x[:, 1])[0, 1] == pytest.approx(task.correlation, abs=0.02)
     subsets = task.subsets_of(7, 3)
-    target = task.target(torch.from_numpy(x), *subsets)[:, 0].numpy()
+    return x, subsets, task.target(torch.from_numpy(x), *subsets)[:, 0].numpy()
+
+
+def simulated(task, eps, rows, seed):
+    """Equation 16 as it stands: two weight matrices and the second layer on their hidden units."""
+    x, subsets, target = rows_of(task, rows, seed)
     weight = np.zeros((2, task.in_features))
     for row, subset in zip(weight, subsets, strict=True):
         np.add.at(row, subset, 1)
@@ -75,6 +81,34 @@ def test_is_that_of_the_solution_it_describes(task, eps):
     mean, deviation = simulated(task, eps, 50_000, seed=1)
     own = 2e-3 if task.operation in ("div", "root") else 1e-9
     assert nearly_perfect_loss(task, eps=eps) == pytest.approx(mean, abs=5 * deviation + own * mean)
+
+
+@pytest.mark.parametrize("task", TASKS, ids=lambda t: f"{t.operation}-{t.extrapolation_range}")
+def test_noise_loss_is_the_error_of_targets_with_that_noise(task):
+    _, _, target = rows_of(task, 50_000, seed=2)
+    error = (0.3 * target * np.random.default_rng(5).standard_normal(len(target))) ** 2
+    deviation = error.std() / np.sqrt(len(error))
+    own = 2e-3 if task.operation == "div" else 1e-9
+    assert noise_loss(replace(task, noise=0.3)) == pytest.approx(
+        error.mean(), abs=5 * deviation + own * error.mean()
+    )
+
+
+def test_noise_loss_of_a_product_of_two_numbers():
+    pair = {"in_features": 2, "subsets": ((0,), (1,)), "noise": 0.1}
+    square = (6**3 - 2**3) / (3 * 4)  # of one number, in the mean
+    product, root = (SimpleFunction(operation, **pair) for operation in ("mul", "root"))
+    assert noise_loss(product) == pytest.approx(0.01 * square**2, rel=1e-12)
+    assert noise_loss(root) == pytest.approx(0.01 * 4, rel=1e-12)
+    assert noise_loss(SimpleFunction("div", **pair), rows=1000, seed=1) == pytest.approx(
+        0.01 * square / 12, rel=0.2
+    )
+    with pytest.raises(ValueError, match="noise of 0"):
+        noise_loss(replace(product, noise=0.0))
+    with pytest.raises(ValueError, match="rows is 0"):
+        noise_loss(product, rows=0)
+    with pytest.raises(ValueError, match="may be negative"):
+        noise_loss(replace(root, extrapolation_range=(-6.0, -2.0)))
 
 
 def test_closed_forms_of_sums():

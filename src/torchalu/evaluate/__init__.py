@@ -1,7 +1,7 @@
 """From records to outcomes: what counts as solved, when, how sparse, and with what certainty."""
 
 from torchalu.evaluate.comparison import compare, holm, t_interval, t_test
-from torchalu.evaluate.criterion import nearly_perfect_loss, threshold
+from torchalu.evaluate.criterion import nearly_perfect_loss, noise_loss, threshold
 from torchalu.evaluate.digits import matching_digits
 from torchalu.evaluate.intervals import (
     Estimate,
@@ -31,6 +31,7 @@ __all__ = [
     "holm",
     "matching_digits",
     "nearly_perfect_loss",
+    "noise_loss",
     "outcomes",
     "signal_correlations",
     "string_accuracy",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from difflib import get_close_matches
 from typing import TypeAlias
 
@@ -18,6 +18,7 @@ from torchalu.tasks import SimpleFunction
 from torchalu.train import JSON
 
 Label: TypeAlias = str | int | float
+Criterion: TypeAlias = Callable[[SimpleFunction], float]
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,7 @@ class Setting:
     steps: int
     labels: Mapping[str, Label] = field(default_factory=dict)
     hidden_size: int = 2
-    criterion: Callable[[SimpleFunction], float] = threshold
+    criterion: Criterion = threshold
 
     def run(self, seed: int) -> Run:
         """The setting for the engine, with the start of one seed."""
@@ -94,8 +95,8 @@ class Setting:
 
     @property
     def goal(self) -> float:
-        """The extrapolation loss below which the setting is solved; test targets have no noise."""
-        return self.criterion(replace(self.task, noise=0.0))
+        """The extrapolation loss below which the setting is solved."""
+        return self.criterion(self.task)
 
     def initial(self, seed: int) -> dict[str, Tensor] | None:
         """The initial parameters of one seed, with a leading dimension of 1 for the replica.

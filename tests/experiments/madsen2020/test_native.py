@@ -276,3 +276,18 @@ def test_only_what_the_paper_never_solved_gives_up(tmp_path):
     assert steps[None] == dict.fromkeys(("never", "sometimes", "unknown"), 12000)
     assert steps[3000]["never"] < 12000
     assert steps[3000]["sometimes"] == steps[3000]["unknown"] == 12000
+
+
+def test_noise_is_judged_in_units_of_itself(tmp_path):
+    study = get("madsen2020.noise")(
+        Runs(seeds=2, steps=3000), noise=0.02, models=("Linear", "NAU"), operations=("add",)
+    )
+    outcomes = pl.concat([part.outcomes for part in carry_out(study, tmp_path)])
+    # Of the inputs, U[2, 6], the target has 26 once and 12 twice: its variance, its mean squared.
+    square = (26 + 12 * 4) * 16 / 12 + (50 * 4) ** 2
+    error = (outcomes["extrapolation_loss"] / square).sqrt() / 0.02
+    assert outcomes["error_to_noise"].to_list() == pytest.approx(error.to_list(), rel=1e-6)
+    assert outcomes["solved"].to_list() == (error < 1).to_list()
+    (table,) = study.summarize(outcomes).values()
+    median = outcomes.group_by("model").agg(pl.col("error_to_noise").median()).sort("model")
+    assert table["error_to_noise_median"].to_list() == median["error_to_noise"].to_list()

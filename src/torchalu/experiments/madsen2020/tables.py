@@ -1,15 +1,16 @@
-"""The tables of the simple function task, and the same under noise and correlation."""
+"""The tables of the simple function task, and table 2 with correlated inputs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import get_args
 
+from torchalu.evaluate import threshold
 from torchalu.experiments.madsen2020 import models as paper
 from torchalu.experiments.madsen2020.published import PUBLISHED
 from torchalu.experiments.native import NativeStudy
 from torchalu.experiments.runs import RunOptions, Runs
-from torchalu.experiments.setting import Setting, choose
+from torchalu.experiments.setting import Criterion, Setting, choose
 from torchalu.tasks import SimpleFunction
 from torchalu.tasks.simple_function import Operation
 
@@ -108,32 +109,6 @@ def table6(
     return NativeStudy("madsen2020.table6", settings, runs, PUBLISHED["table6"])
 
 
-def noise(
-    runs: RunOptions = Runs(seeds=50),
-    *,
-    noise: float = 0.01,
-    operations: tuple[Operation, ...] = ("mul", "add", "sub"),
-    models: tuple[str, ...] = paper.ALL,
-) -> NativeStudy:
-    """Table 2 again, with noisy training targets; beyond the paper.
-
-    Args:
-        runs: which seeds, and when a run ends.
-        noise: standard deviation of the targets' relative error.
-        operations: "add", "sub", "mul", "div", "square", "root".
-        models: names of models, as in table 6.
-
-    Raises:
-        ValueError: a count that is not positive, a name that is unknown.
-
-    Example:
-        >>> noise().settings[0].task.noise
-        0.01
-    """
-    settings = compared(operations, models, runs.steps, noise=noise)
-    return NativeStudy("madsen2020.noise", settings, runs)
-
-
 def correlated(
     runs: RunOptions = Runs(seeds=50),
     *,
@@ -167,6 +142,7 @@ def compared(
     *,
     noise: float = 0.0,
     correlation: float = 0.0,
+    criterion: Criterion = threshold,
 ) -> list[Setting]:
     """A setting for each operation and model.
 
@@ -174,7 +150,9 @@ def compared(
         operations: of the task.
         models: names of models.
         steps: optimizer steps of a run, at most.
-        task: other fields of the task.
+        noise: of the task's targets.
+        correlation: of the task's inputs.
+        criterion: gives the extrapolation loss below which a task is solved.
 
     Raises:
         ValueError: a name that is unknown.
@@ -191,6 +169,7 @@ def compared(
             SimpleFunction(operation, noise=noise, correlation=correlation),
             steps,
             {"model": name, "operation": operation},
+            criterion=criterion,
         )
         for operation in operations
         for name in models
