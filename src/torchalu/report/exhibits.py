@@ -48,8 +48,10 @@ EXHIBITS = {
     "figure11": Exhibit("sparsity weight of the NAU on −", "sweep"),
     "figure12": Exhibit("sparsity weight of the NMU on ×", "sweep"),
     "figure13": Exhibit("sequential MNIST, sum", "sweep"),
-    "figure14": Exhibit("sequential MNIST, sum, NAU without $R_z$", "sweep"),
-    "figure15": Exhibit("sequential MNIST, product, NMU without $R_z$", "sweep"),
+    "figure14": Exhibit("sequential MNIST, sum, NAU without $R_z$", "sweep", experiment="figure13"),
+    "figure15": Exhibit(
+        "sequential MNIST, product, NMU without $R_z$", "sweep", experiment="figure4"
+    ),
     "noise": Exhibit("table 2 again, targets with 1% noise", "rates"),
     "correlated": Exhibit("table 2 again, correlated inputs", "rates"),
     "single_module": Exhibit("one unit, 2 and 10 inputs, nine ranges", "counts"),

@@ -29,7 +29,13 @@ from torchalu.tasks import SequenceOperation
 from torchalu.train import JSON, Chunk, Part, Report, TrainingResult, seeded
 
 _LEAST_EXPLAINED = 0.9
-_LEAST_REFERENCES = 3
+_FIGURES: dict[str, tuple[str, ...]] = {
+    "figure4": ("NAC*,NMU", "NAC*,sigma", "NAC*", "LSTM", "NALU", "NMU"),
+    "figure15": ("NAC*,NMU, no Rz", "NAC*,sigma", "NAC*", "LSTM", "NALU", "NMU, no Rz"),
+    "figure13": ("NAC+,Rz", "NAC+", "LSTM", "NALU", "NAU"),
+    "figure14": ("NAC+,Rz", "NAC+", "LSTM", "NALU", "NAU, no Rz"),
+}
+"""The models that each figure shows; 15 is of the products of 4, and 14 of the sums of 13."""
 
 
 @dataclass
@@ -46,7 +52,7 @@ class SequentialStudy:
         seeds: how many.
         training: the numbers.
         first_seed: the number of the first.
-        reference_seeds: runs of the reference; as many as `seeds` if None, but at least 3.
+        reference_seeds: runs of the reference.
 
     Raises:
         ValueError: a count that is not positive, a seed below 0, a name that is unknown.
@@ -72,15 +78,13 @@ class SequentialStudy:
     seeds: int
     training: SequentialTraining
     first_seed: int = 0
-    reference_seeds: int | None = None
+    reference_seeds: int = 10
     name: str = field(init=False)
     configuration: Mapping[str, JSON] = field(init=False)
     keys: tuple[str, ...] = field(init=False, default=("model", "length", "seed"))
 
     def __post_init__(self) -> None:
         choose("models", self.models, MODELS[self.operation])
-        if self.reference_seeds is None:
-            self.reference_seeds = max(self.seeds, _LEAST_REFERENCES)
         check_positive_integers(seeds=self.seeds)
         if self.reference_seeds < 2:
             raise ValueError(
@@ -128,6 +132,9 @@ class SequentialStudy:
         Args:
             outcomes: of all chunks, the reference's among them.
 
+        Returns:
+            A table for each figure that shows one of the models.
+
         Raises:
             ValueError: fewer than two runs of the reference have learned to read digits.
         """
@@ -135,10 +142,16 @@ class SequentialStudy:
         judged = judge(outcomes.filter(pl.col("model") != REFERENCE), limits)
         table = summarize(judged, by=["model", "length"]).sort("model", "length")
         columns = ["length", "threshold", "reference_runs", "reference_failed"]
-        return {self.figure: table.join(limits.select(columns), on="length", how="left")}
+        table = table.join(limits.select(columns), on="length", how="left", maintain_order="left")
+        known = set(MODELS[self.operation])
+        shown = {
+            figure: table.filter(pl.col("model").is_in(models))
+            for figure, models in _FIGURES.items()
+            if known.issuperset(models)
+        }
+        return {figure: rows for figure, rows in shown.items() if rows.height}
 
     def _runs(self) -> list[tuple[str, int]]:
-        assert self.reference_seeds is not None
         end = self.first_seed + max(self.seeds, self.reference_seeds)
         return [
             (name, seed)
