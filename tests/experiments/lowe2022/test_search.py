@@ -7,12 +7,10 @@ import numpy as np
 import polars as pl
 import pytest
 
+from torchalu.experiments import get
 from torchalu.experiments.lowe2022 import hyperparameters as hyperparameters_module
 from torchalu.experiments.lowe2022.hyperparameters import Hyperparameters, chosen, drawn
-from torchalu.experiments.lowe2022.search import search
-from torchalu.experiments.lowe2022.training import (
-    ClassificationRuns,
-)
+from torchalu.experiments.lowe2022.search import SearchRuns, search
 
 RESULTS = Path(__file__).parents[3] / "results" / "lowe2022"
 
@@ -44,9 +42,23 @@ def test_networks_of_all_experiments_can_be_searched_for(network):
     assert all(re.fullmatch(r"[A-Za-z0-9._-]+", chunk.name) for chunk in study.chunks())
 
 
+@pytest.mark.parametrize(
+    ("network", "experiment"), [("mlp", "figure5"), ("transfer", "table1"), ("resnet", "figure6")]
+)
+def test_a_network_is_searched_for_as_its_experiment_trains_it(network, experiment):
+    compared = get(f"lowe2022.{experiment}")().settings
+    searched = search(networks=(network,), draws=1).settings
+    names = {setting.labels["activation"] for setting in compared}
+    assert {setting.labels["activation"] for setting in searched} == names
+    numbers = compared[0].runs.epochs, compared[0].runs.batch_size
+    assert {(s.runs.epochs, s.runs.batch_size) for s in searched} == {numbers}
+    short = search(SearchRuns(epochs=3), networks=(network,), draws=1).settings[0]
+    assert (short.runs.epochs, short.runs.batch_size) == (3, numbers[1])
+
+
 @pytest.mark.usefixtures("digits")
 def test_the_search_names_the_draw_that_validates_best(tmp_path, monkeypatch):
-    runs = ClassificationRuns(seeds=1, epochs=2, batch_size=8)
+    runs = SearchRuns(seeds=1, epochs=2, batch_size=8)
     study = search(runs, networks=("mlp",), activations=("relu",), draws=3)
     parts = [study.run(c, tmp_path / c.name, lambda f: None).outcomes for c in study.chunks()]
     every = pl.concat(parts)
@@ -82,6 +94,8 @@ def test_the_packaged_hyperparameters_are_those_of_the_committed_search():
     [
         (lambda: search(draws=0), "draws is 0; give a positive integer"),
         (lambda: search(first_draw=-1), "first_draw is -1; give 0 or more"),
+        (lambda: search(SearchRuns(epochs=0)), "epochs is 0; give a positive integer"),
+        (lambda: search(activations=()), "activations is empty"),
     ],
 )
 def test_wrong_options_are_named(call, message):

@@ -2,88 +2,140 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
-from dataclasses import replace
-from typing import TypeAlias
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, TypeAlias
 
 import polars as pl
+import tyro
 from torch import nn
 
 from torchalu.arguments import check_positive_integers
-from torchalu.experiments.lowe2022.activations import FIGURE5, check_activations, label
-from torchalu.experiments.lowe2022.bach import bach_setting, excerpts
-from torchalu.experiments.lowe2022.cifar import cifar_setting
-from torchalu.experiments.lowe2022.covertype import covertype_setting
+from torchalu.experiments.lowe2022.activations import check_activations, label
+from torchalu.experiments.lowe2022.bach import bach, bach_setting, excerpts
+from torchalu.experiments.lowe2022.cifar import cifar_setting, figure6
+from torchalu.experiments.lowe2022.covertype import covertype, covertype_setting
 from torchalu.experiments.lowe2022.hyperparameters import Hyperparameters, drawn
-from torchalu.experiments.lowe2022.mnist import network_setting
-from torchalu.experiments.lowe2022.study import ClassificationSetting, ClassificationStudy
-from torchalu.experiments.lowe2022.training import ClassificationOptions, ClassificationRuns
-from torchalu.experiments.lowe2022.transfer import transfer_setting
+from torchalu.experiments.lowe2022.mnist import figure5, network_setting
+from torchalu.experiments.lowe2022.study import ClassificationSetting
+from torchalu.experiments.lowe2022.training import ClassificationRuns
+from torchalu.experiments.lowe2022.transfer import table1, transfer_setting
+from torchalu.experiments.seeds import Seeds
 from torchalu.experiments.setting import choose
+from torchalu.experiments.settings_study import SettingsStudy
 
-Make: TypeAlias = Callable[[str, Hyperparameters], ClassificationSetting]
 
-NETWORKS: dict[str, Make] = {
-    "mlp": lambda name, numbers: network_setting("mlp", name, 128, numbers),
-    "cnn": lambda name, numbers: network_setting("cnn", name, 8, numbers),
-    "bach": lambda name, numbers: bach_setting(name, numbers, 128, excerpts(8, 0.1)),
-    "transfer": lambda name, numbers: transfer_setting(
-        "cifar10", "efficientnet", name, numbers, 512
+@dataclass(frozen=True)
+class Searched:
+    """A network that is searched for, and the experiment that goes by what is found.
+
+    Args:
+        make: gives the setting to train, from an activation's name and a draw.
+        experiment: whose activations, epochs and batch size are those of the search.
+
+    Example:
+        >>> NETWORKS["transfer"].runs.epochs, "softsign" in NETWORKS["transfer"].activations
+        (20, True)
+    """
+
+    make: Callable[[str, Hyperparameters], ClassificationSetting]
+    experiment: Callable[..., Any]
+
+    @property
+    def activations(self) -> tuple[str, ...]:
+        """Those that the experiment compares."""
+        return self._default("activations")
+
+    @property
+    def runs(self) -> ClassificationRuns:
+        """How long the experiment trains."""
+        return self._default("runs")
+
+    def _default(self, option: str) -> Any:
+        return inspect.signature(self.experiment).parameters[option].default
+
+
+NETWORKS = {
+    "mlp": Searched(lambda name, numbers: network_setting("mlp", name, 128, numbers), figure5),
+    "cnn": Searched(lambda name, numbers: network_setting("cnn", name, 8, numbers), figure5),
+    "bach": Searched(
+        lambda name, numbers: bach_setting(name, numbers, 128, excerpts(8, 0.1)), bach
     ),
-    "covertype": lambda name, numbers: covertype_setting(name, numbers, 128, "random"),
-    "resnet": lambda name, numbers: cifar_setting("cifar10", name, numbers, 0.25, depth=26),
+    "transfer": Searched(
+        lambda name, numbers: transfer_setting("cifar10", "efficientnet", name, numbers, 512),
+        table1,
+    ),
+    "covertype": Searched(
+        lambda name, numbers: covertype_setting(name, numbers, 128, "random"), covertype
+    ),
+    "resnet": Searched(
+        lambda name, numbers: cifar_setting("cifar10", name, numbers, 0.25, depth=26), figure6
+    ),
 }
-"""What the search trains for each network, from an activation's name and a draw."""
-
-_RUNS = ClassificationRuns(seeds=1)
+"""What can be searched for."""
 
 
-class SearchStudy(ClassificationStudy):
-    """Draws of hyperparameters, the best of which is chosen for each network and activation."""
+@dataclass(frozen=True)
+class SearchRuns(Seeds):
+    """The seeds of a search, and how long each network is trained.
 
-    def summarize(self, outcomes: pl.DataFrame) -> dict[str, pl.DataFrame]:
-        """The best draw of each network and activation.
+    Args:
+        seeds: how many.
+        first_seed: the number of the first.
+        epochs: how often the training samples are gone through; as often as in the network's
+            experiment if left out.
+        batch_size: samples in a batch, likewise.
 
-        Args:
-            outcomes: of all chunks.
+    Raises:
+        ValueError: a number is out of its range.
 
-        Returns:
-            A table `search`, which has the form of `hyperparameters.csv`: the hyperparameters
-            with the highest validation accuracy, that accuracy, and of how many draws.
-        """
-        keys = ["network", "activation"]
-        means = outcomes.group_by([*keys, "draw"], maintain_order=True).agg(
-            pl.col("learning_rate", "weight_decay").first(),
-            pl.col("validation_accuracy").mean(),
-        )
-        draws = means.group_by(keys).agg(draws=pl.len())
-        best = means.sort("validation_accuracy", "draw", descending=[True, False]).unique(
-            keys, keep="first"
-        )
-        table = best.join(draws, on=keys).sort(keys)
-        labels = pl.Series("label", [label(name) for name in table["activation"]])
-        return {"search": table.with_columns(labels)}
+    Example:
+        >>> SearchRuns().of(NETWORKS["covertype"]).batch_size
+        256
+    """
+
+    seeds: int = 1
+    epochs: int | None = None
+    batch_size: int | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_positive_integers(**self._given())
+
+    def of(self, network: Searched) -> ClassificationRuns:
+        """How long one network is trained."""
+        return replace(network.runs, **self._given())
+
+    def _given(self) -> dict[str, int]:
+        both = {"epochs": self.epochs, "batch_size": self.batch_size}
+        return {name: value for name, value in both.items() if value is not None}
+
+
+SearchOptions: TypeAlias = Annotated[SearchRuns, tyro.conf.arg(name="")]
+
+_RUNS = SearchRuns()
 
 
 def search(
-    runs: ClassificationOptions = _RUNS,
+    runs: SearchOptions = _RUNS,
     *,
     networks: tuple[str, ...] = ("mlp", "cnn"),
-    activations: tuple[str, ...] = FIGURE5,
+    activations: tuple[str, ...] | None = None,
     draws: int = 20,
     first_draw: int = 0,
-) -> SearchStudy:
+) -> SettingsStudy:
     """Learning rates and weight decays, by a random search judged on validation samples.
 
     Its summary, put in the place of `hyperparameters.csv` in this package, is what the other
     experiments go by.
 
     Args:
-        runs: seeds, and epochs and batch size, which should be those of the experiment that the
-            search is for; its learning rate and weight decay do nothing here.
+        runs: seeds, and epochs and batch size where those of the experiments are not wanted.
         networks: "mlp", "cnn" (figure 5), "bach", "transfer" (table 1), "covertype", "resnet"
             (figure 6).
-        activations: their names, as `torchalu.nn.activation` takes them.
+        activations: their names, as `torchalu.nn.activation` takes them; those of each network's
+            experiment if left out.
         draws: how many.
         first_draw: the number of the first.
 
@@ -100,23 +152,47 @@ def search(
         3
     """
     choose("networks", networks, NETWORKS)
-    activations = check_activations(activations)
     check_positive_integers(draws=draws)
     if first_draw < 0:
         raise ValueError(f"first_draw is {first_draw}; give 0 or more")
     settings = [
-        _relabeled(NETWORKS[network](name, drawn(draw)), network, draw)
+        replace(
+            NETWORKS[network].make(name, drawn(draw)),
+            labels={"network": network, "activation": name, "draw": draw},
+            observe=_hyperparameters,
+            runs=runs.of(NETWORKS[network]),
+        )
         for draw in range(first_draw, first_draw + draws)
         for network in networks
-        for name in activations
+        for name in check_activations(
+            NETWORKS[network].activations if activations is None else activations
+        )
     ]
-    return SearchStudy("lowe2022.search", settings, runs)
+    return SettingsStudy("lowe2022.search", settings, runs, best_draws)
 
 
-def _relabeled(setting: ClassificationSetting, network: str, draw: int) -> ClassificationSetting:
-    """The setting under the labels that all of the search have."""
-    labels = {"network": network, "activation": setting.labels["activation"], "draw": draw}
-    return replace(setting, labels=labels, observe=_hyperparameters)
+def best_draws(outcomes: pl.DataFrame) -> dict[str, pl.DataFrame]:
+    """The best draw of each network and activation.
+
+    Args:
+        outcomes: of all chunks.
+
+    Returns:
+        A table `search`, which has the form of `hyperparameters.csv`: the hyperparameters with
+        the highest validation accuracy, that accuracy, and of how many draws.
+    """
+    keys = ["network", "activation"]
+    means = outcomes.group_by([*keys, "draw"], maintain_order=True).agg(
+        pl.col("learning_rate", "weight_decay").first(),
+        pl.col("validation_accuracy").mean(),
+    )
+    draws = means.group_by(keys).agg(draws=pl.len())
+    best = means.sort("validation_accuracy", "draw", descending=[True, False]).unique(
+        keys, keep="first"
+    )
+    table = best.join(draws, on=keys).sort(keys)
+    labels = pl.Series("label", [label(name) for name in table["activation"]])
+    return {"search": table.with_columns(labels)}
 
 
 def _hyperparameters(
