@@ -1,14 +1,12 @@
-"""The studies: what is tested, chunks, resume, and the tables from made-up outcomes."""
+"""The studies: settings, chunks, and that a broken run goes on."""
 
 import json
 import re
 from dataclasses import replace
 
-import numpy as np
 import polars as pl
 import pytest
 import torch
-from torch import nn
 
 from torchalu import sweep
 from torchalu.experiments.kaiser2016.ablations import VARIANTS, ablations
@@ -20,14 +18,12 @@ from torchalu.experiments.kaiser2016.baselines import (
 )
 from torchalu.experiments.kaiser2016.grid import grid
 from torchalu.experiments.kaiser2016.learner import NeuralGPULearner
-from torchalu.experiments.kaiser2016.measuring import Strings, measure_strings
-from torchalu.experiments.kaiser2016.published import TABLE1
+from torchalu.experiments.kaiser2016.measuring import Strings
 from torchalu.experiments.kaiser2016.study import AlgorithmSetting, AlgorithmStudy
-from torchalu.experiments.kaiser2016.summaries import by_length, learning
 from torchalu.experiments.kaiser2016.table1 import MODELS, Table1Study, learner, table1
 from torchalu.experiments.kaiser2016.teaching import Teaching
 from torchalu.experiments.seeds import Seeds
-from torchalu.tasks import AlgorithmicTask, algorithm, encode
+from torchalu.tasks import algorithm
 from torchalu.train import Stopped
 from torchalu.train.algorithms import AlgorithmTraining
 
@@ -63,173 +59,6 @@ def study(*names, seeds=1, strings=None):
         for name in names
     ]
     return Table1Study("kaiser2016.table1", settings, Seeds(seeds))
-
-
-class Exact(nn.Module):
-    """Answers as the task does, but for strings with a wrong sign of its choosing."""
-
-    def __init__(self, task: AlgorithmicTask, wrong=()):
-        super().__init__()
-        self.task, self.wrong, self.calls = task, set(wrong), 0
-
-    def forward(self, symbols, lengths):
-        self.calls += 1
-        characters = "?" + self.task.alphabet
-        texts = ["".join(characters[k] for k in row if k) for row in symbols.tolist()]
-        targets = encode(self.task, texts).targets
-        for row, text in enumerate(texts):
-            if text in self.wrong:
-                targets[row, 0] = 0
-        return nn.functional.one_hot(targets, len(characters)).float()
-
-
-def test_strings_are_the_same_each_time_and_as_many_as_asked_for():
-    strings = Strings((20, 600), count=30, long_count=7)
-    once, again = (list(strings.sets(BADD)) for _ in range(2))
-    assert once == again
-    sizes = {(kind, length): len(texts) for kind, length, texts in once}
-    assert sizes["random", 20] == 30
-    assert sizes["random", 600] == 7
-    kinds = BADD.adversarial(20)
-    assert {kind for kind, length in sizes if length == 20} == {"random", *kinds}
-    assert {kind for kind, length in sizes if length == 600} == {"random", *BADD.adversarial(600)}
-    assert all(BADD.length_of(text) == length for _, length, texts in once for text in texts)
-
-
-def test_no_string_of_the_tests_is_drawn_like_those_of_training():
-    """Streams differ, so that at 20 bits no string is drawn twice but by chance."""
-    from torchalu.train.algorithms import LengthBins, TrainingStrings
-
-    tested = {text for kind, _, texts in Strings((20,)).sets(BADD) for text in texts}
-    drawn = TrainingStrings(BADD, LengthBins(BADD, bins=(41,), batch=500), seed=0)(0)[0].inputs
-    characters = "?" + BADD.alphabet
-    trained = {"".join(characters[k] for k in row if k) for row in drawn.tolist()}
-    assert not tested & {text for text in trained if len(text) == 41}
-
-
-def test_an_exact_network_gets_all_strings_and_its_errors_are_counted():
-    strings = Strings((3, 20), count=50)
-    rows = measure_strings(Exact(BADD), BADD, strings)
-    assert all(row["right"] == row["count"] and row["digits"] == 1 for row in rows)
-    assert all(row["failed"] == "" for row in rows)
-    sets = list(strings.sets(BADD))
-    wrong = sets[-1][2][0]
-    rows = measure_strings(Exact(BADD, [wrong]), BADD, strings)
-    for row, (kind, length, texts) in zip(rows, sets, strict=True):
-        assert (row["strings"], row["length"]) == (kind, length)
-        assert row["count"] - row["right"] == texts.count(wrong)
-    assert wrong in rows[-1]["failed"].split()
-
-
-@pytest.mark.usefixtures("every_step_reports")
-def test_measuring_goes_on_where_it_was_broken_off(tmp_path):
-    strings, done = Strings((3, 20), count=10), []
-
-    def stop(fraction):
-        done.append(fraction)
-        if len(done) == 3:
-            raise Stopped("enough")
-
-    first = Exact(BADD)
-    with pytest.raises(Stopped):
-        measure_strings(first, BADD, strings, folder=tmp_path, report=stop)
-    second = Exact(BADD)
-    rows = measure_strings(second, BADD, strings, folder=tmp_path, report=done.append)
-    assert rows == measure_strings(Exact(BADD), BADD, strings)
-    assert (first.calls, first.calls + second.calls) == (3, len(rows) + 1)
-    assert done == sorted(done)
-    assert done[-1] == 1
-
-
-def test_longer_strings_are_not_tried_where_none_was_right():
-    strings = Strings((3, 9, 20), count=10)
-    nines = [text for kind, length, texts in strings.sets(BADD) if length == 9 for text in texts]
-    network = Exact(BADD, nines)
-    rows = measure_strings(network, BADD, strings)
-    tried = {length: [row for row in rows if row["length"] == length] for length in (3, 9, 20)}
-    assert network.calls == len(tried[3]) + len(tried[9])
-    assert all(row["right"] == row["count"] for row in tried[3])
-    assert all(row["right"] == 0 and row["digits"] > 0.9 for row in tried[9])
-    whole = measure_strings(Exact(BADD), BADD, Strings((20,), count=10))
-    assert [row["count"] for row in tried[20]] == [row["count"] for row in whole]
-    assert all(row["right"] == 0 and row["digits"] is None for row in tried[20])
-
-
-def test_strings_that_a_network_cannot_take_are_left_out():
-    rows = measure_strings(Exact(BADD), BADD, Strings((3, 20), count=5), most_symbols=40)
-    assert {row["length"] for row in rows} == {3}
-
-
-def made_up():
-    """Two models, three seeds: by validation seed 1 of a is best, by test seed 2."""
-    right = {
-        ("a", 0): (5, 0), ("a", 1): (9, 10), ("a", 2): (10, 10),
-        ("b", 0): (0, 0), ("b", 1): (2, 1), ("b", 2): (1, 4),
-    }  # fmt: skip
-    losses = {0: 0.3, 1: 0.1, 2: 0.2}
-    rows = []
-    for (model, seed), counts in right.items():
-        common = {
-            "task": "badd", "model": model, "seed": seed, "validation_loss": losses[seed],
-            "best_step": 5, "steps": 10 * (seed + 1), "status": "finished", "seconds": 2.0,
-            "solved_at_step": None if model == "b" else 100 * (seed + 1),
-            "solved_at_seconds": None if model == "b" else 1.5, "parameters": 7,
-        }  # fmt: skip
-        for length, count in zip((20, 200), counts, strict=True):
-            measured = {"right": count, "count": 10, "digits": 0.5, "failed": ""}
-            rows.append(common | {"strings": "random", "length": length} | measured)
-        measured = {"right": 3, "count": 3 + (model == "b"), "digits": 0.5, "failed": "1+1"}
-        rows.append(common | {"strings": "ones", "length": 20} | measured)
-    return pl.DataFrame(rows, infer_schema_length=None)
-
-
-def test_the_seed_is_chosen_by_validation_and_the_best_one_is_shown_beside_it():
-    table = by_length(made_up(), ["task", "model"])
-    row = table.filter(model="a", strings="random", length=20).row(0, named=True)
-    assert (row["seeds"], row["all_right"], row["best_rate"]) == (3, 1, 1.0)
-    assert (row["chosen_seed"], row["right"], row["count"], row["rate"]) == (1, 9, 10, 0.9)
-    assert row["rate_low"] == pytest.approx(0.5958, abs=1e-3)  # Wilson's interval of 9 of 10
-    assert row["rate_high"] == pytest.approx(0.9821, abs=1e-3)
-
-
-def test_seeds_that_learn_and_that_hold_are_counted():
-    table = learning(made_up(), ["task", "model"])
-    a, b = table.rows(named=True)
-    assert (a["model"], a["seeds"], a["learned"]) == ("a", 3, 3)
-    assert (a["right_everywhere"], a["right_adversarial"]) == (1, 3)
-    assert (a["solved_at_step"], a["solved_at_seconds"], a["steps"]) == (200, 1.5, 20)
-    assert (b["learned"], b["right_everywhere"], b["right_adversarial"]) == (0, 0, 0)
-    assert b["solved_at_step"] is None
-
-
-def test_table_1_has_the_papers_numbers_beside_ours():
-    outcomes = made_up().with_columns(pl.col("model").replace({"a": "original", "b": "stack_rnn"}))
-    tables = study("improved").summarize(outcomes)
-    names = ["table1", "table1_lengths", "table1_adversarial", "table1_learning"]
-    assert list(tables) == names
-    assert tables["table1"].rows(named=True) == [
-        {
-            "task": "badd", "length": 20, "original": 100.0, "original_published": 100.0,
-            "stack_rnn": 20.0, "stack_rnn_published": 100.0,
-        },
-        {
-            "task": "badd", "length": 200, "original": 100.0, "original_published": 100.0,
-            "stack_rnn": 40.0, "stack_rnn_published": 0.0,
-        },
-    ]  # fmt: skip
-    assert tables["table1_adversarial"].rows() == [
-        ("badd", "original", "ones", 100.0),
-        ("badd", "stack_rnn", "ones", 75.0),
-    ]
-
-
-def test_the_published_table_is_the_papers():
-    rates = {tuple(row[:3]): row[3] for row in TABLE1.rows()}
-    assert rates["badd", "lstm_attention", 25] == 0.73
-    assert rates["badd", "stack_rnn", 100] == 0.88
-    assert all(rate == 1 for (_, model, _), rate in rates.items() if model == "original")
-    assert len(rates) == 9 + 5 + 9
-    assert ("bmul", "stack_rnn", 20) not in rates
 
 
 @pytest.mark.parametrize("name", LEARNERS)
@@ -364,15 +193,6 @@ def test_a_smaller_grid_is_a_part_of_a_greater_one():
     assert training.initial_scale == 2.5
 
 
-def test_the_grid_counts_runs_without_an_error():
-    outcomes = made_up().drop("model")
-    made = grid(tasks=("badd",), cells=1)
-    labels = {name: pl.lit(0.1) for name in made.keys[1:-3]}
-    tables = made.summarize(outcomes.with_columns(**labels))
-    assert list(tables)[:2] == ["grid", "grid_cells"]
-    assert tables["grid"].rows() == [("badd", 20, 6, 1, 1.0), ("badd", 200, 6, 2, 1.0)]
-
-
 def test_each_ablation_changes_its_method_and_nothing_else():
     made = ablations(Seeds(1))
     by_variant = {(s.labels["model"], s.labels["variant"]): s.learner for s in made.settings}
@@ -418,40 +238,3 @@ def test_each_ablation_changes_its_method_and_nothing_else():
 def test_wrong_options_are_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
-
-
-def test_the_lengths_of_a_stack_rnn_grow_with_the_epochs():
-    from torchalu.experiments.kaiser2016.stack_training import LongerEachEpoch
-
-    plan = LongerEachEpoch(BADD, epoch=10, most=41, batch=400)
-    rng = np.random.default_rng(0)
-    for steps, most in ((0, 1), (39, 2), (40, 3), (10_000, 20)):
-        plan.steps = steps
-        (group,) = plan.draw(rng)
-        assert set(group.lengths) == set(range(1, most + 1))
-        assert group.symbols == 2 * most + 1
-    with pytest.raises(ValueError, match="badd has no strings of at most 2 symbols"):
-        LongerEachEpoch(BADD, most=2)
-
-
-def test_the_rate_is_halved_and_the_best_parameters_come_back():
-    from torchalu.experiments.kaiser2016.stack_training import HalvedRate
-    from torchalu.train import Progress
-
-    module = nn.Linear(1, 1)
-    progress = Progress(module, torch.optim.SGD(module.parameters(), 0.1), [], 0)
-    hook = HalvedRate(patience=100, least=0.3)
-
-    def evaluate(step, weight, entropy):
-        progress.step = step
-        nn.init.constant_(module.weight, weight)
-        hook.after_evaluation(progress, {"entropy": entropy})
-        return module.weight.item(), hook.factor, progress.ended
-
-    assert evaluate(10, 1.0, 0.9) == (1.0, 1.0, False)
-    assert evaluate(20, 2.0, 1.0) == (2.0, 1.0, False)  # early, and nothing works yet
-    assert evaluate(30, 3.0, 0.2) == (3.0, 1.0, False)
-    assert evaluate(40, 4.0, 0.5) == (3.0, 1.0, False)  # it worked, so it comes back
-    assert evaluate(110, 5.0, 0.5) == (3.0, 0.5, False)
-    assert evaluate(120, 6.0, 0.1) == (6.0, 0.5, False)
-    assert evaluate(130, 7.0, 0.4) == (6.0, 0.25, True)
