@@ -135,6 +135,19 @@ def test_infinite_operands(name):
     z = torch.tensor([[inf, inf], [inf, 2.0], [inf, -inf], [-inf, -inf]])
     torch.testing.assert_close(operator(z).flatten().tolist(), expected)
 
+    class Layer(torch.nn.Module):
+        def forward(self, z):
+            return operator(z)
+
+    exported = torch.export.export(Layer(), (z,)).module()
+    finite = torch.tensor([[0.5, -1.5], [30.0, 2.0], [0.0, 4.0], [-3.0, 0.5]])
+    for given in (z, z.flip(1), finite):
+        torch.testing.assert_close(exported(given), operator(given))
+    given = torch.tensor([[inf, 2.0]]).expand(4, 2).clone().requires_grad_()
+    exported(given).sum().backward()
+    assert given.grad is not None
+    assert not given.grad.isnan().any()
+
 
 @pytest.mark.parametrize(
     "name", [*EQUATIONS, "and_ail", "or_ail", "xnor_ail", "max_out", "min_out"]

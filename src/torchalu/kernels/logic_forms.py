@@ -30,10 +30,19 @@ def logit_and(z: Tensor) -> Tensor:
     """By AND(a, b) = -log(exp(-a) + exp(-b) + exp(-a - b)), one operand after the other."""
 
     def pair(a: Tensor, b: Tensor) -> Tensor:
+        least = torch.minimum(a, b)
+        certain, a, b = _without_infinities(a, b)
         shift = torch.minimum(torch.minimum(a, b), a + b).detach()
-        return shift - torch.logsumexp(torch.stack([shift - a, shift - b, shift - a - b]), 0)
+        terms = torch.stack([shift - a, shift - b, shift - a - b])
+        return torch.where(certain, least, shift - torch.logsumexp(terms, 0))
 
     return reduce(pair, z.unbind(0))
+
+
+def _without_infinities(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Where an operand is infinite, and both with 0 there, whose gradients are numbers."""
+    certain = a.isinf() | b.isinf()
+    return certain, torch.where(certain, 0, a), torch.where(certain, 0, b)
 
 
 def logit_xnor(z: Tensor) -> Tensor:
@@ -44,13 +53,15 @@ def logit_xnor(z: Tensor) -> Tensor:
 def _xnor_pair(a: Tensor, b: Tensor) -> Tensor:
     """Where the product of tanh is near 1, by log((1 + exp(-a-b)) / (exp(-a) + exp(-b)))."""
     size_a, size_b = (torch.where(x < 0, -x, x) for x in (a, b))
+    least = torch.minimum(size_a, size_b)
+    certain, size_a, size_b = _without_infinities(size_a, size_b)
     product = _half_tanh(size_a) * _half_tanh(size_b)
     near = product < 0.5
     small = 2 * torch.atanh(torch.where(near, product, 0))
     ordered = size_a < size_b  # a mask, since max and min would halve the gradients of ties
     low, high = torch.where(ordered, size_a, size_b), torch.where(ordered, size_b, size_a)
     size = low - logsigmoid(high + low) + logsigmoid(high - low)
-    size = torch.where(near, small, size)
+    size = torch.where(certain, least, torch.where(near, small, size))
     return torch.where((a < 0) ^ (b < 0), -size, size)
 
 
