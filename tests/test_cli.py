@@ -341,6 +341,21 @@ def test_as_a_process_bad_input_is_status_2_one_line_and_quick():
     assert run.stderr == "torchalu: no such file: 'no.csv'; check the spelling and the folder\n"
 
 
+@pytest.mark.parametrize("arguments", [["cite"], ["fit", "--help"]])
+def test_where_nobody_reads_on_it_ends_without_a_word(arguments):
+    run = subprocess.Popen(
+        [sys.executable, "-c", "import sys; from torchalu.cli import main; sys.exit(main())",
+         *arguments],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    assert run.stdout is not None
+    assert run.stderr is not None
+    run.stdout.close()
+    with run.stderr:
+        assert run.stderr.read() == b""
+    assert run.wait(60) == 141
+
+
 def test_a_missing_extra_is_one_line_and_other_import_errors_are_not_hidden(monkeypatch, capsys):
     def missing(kind):
         def make(**options):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import re
 import sys
 from collections.abc import Sequence
@@ -19,7 +20,7 @@ from torchalu.cli.run import Run, run_experiment
 
 __all__ = ["Cite", "Fit", "Run", "main"]
 
-_BAD_INPUT, _INTERRUPTED = 2, 130
+_BAD_INPUT, _INTERRUPTED, _NO_READER = 2, 130, 141
 _HUGE = re.compile(r"(--\S+[ =])?\b\d{19,}\b")
 _EXTRA = "torchalu["
 _DESCRIPTION = "Learn the exact rule in a table, then prove it. `torchalu --version` says which."
@@ -54,7 +55,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: what stands behind `torchalu`; the process's own by default.
 
     Returns:
-        The exit status: 0, or 2 for bad input, or 130 if it was interrupted.
+        The exit status: 0, or 2 for bad input, or 130 if it was interrupted, or 141 if nobody
+        reads what it prints any more, as after `| head`.
 
     Raises:
         SystemExit: for `--help`, and for arguments that do not parse (status 2).
@@ -70,28 +72,39 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"torchalu {_version()}")
         return 0
     try:
-        if arguments[:1] == ["run"] and len(arguments) > 1 and arguments[1][:1] != "-":
-            return run_experiment(arguments[1:])
-        command = tyro.cli(
-            Annotated[Fit, tyro.conf.subcommand("fit")]
-            | Annotated[Run, tyro.conf.subcommand("run")]
-            | Annotated[Algorithm, tyro.conf.subcommand("algorithm")]
-            | Annotated[Cite, tyro.conf.subcommand("cite")]
-            | Annotated[Data, tyro.conf.subcommand("data")],
-            prog="torchalu",
-            description=_DESCRIPTION,
-            args=arguments,
-        )
-        return command.run()
+        try:
+            return _run(arguments)
+        finally:
+            sys.stdout.flush()
     except KeyboardInterrupt:
         print("torchalu: interrupted", file=sys.stderr)
         return _INTERRUPTED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at exit
+        return _NO_READER
     except (ValueError, OSError, ImportError, MemoryError, OverflowError) as error:
         message = _message(error, arguments)
         if message is None:
             raise
         print(f"torchalu: {' '.join(message.split())}", file=sys.stderr)
         return _BAD_INPUT
+
+
+def _run(arguments: Sequence[str]) -> int:
+    """Parses the arguments and does what they say."""
+    if arguments[:1] == ["run"] and len(arguments) > 1 and arguments[1][:1] != "-":
+        return run_experiment(arguments[1:])
+    command = tyro.cli(
+        Annotated[Fit, tyro.conf.subcommand("fit")]
+        | Annotated[Run, tyro.conf.subcommand("run")]
+        | Annotated[Algorithm, tyro.conf.subcommand("algorithm")]
+        | Annotated[Cite, tyro.conf.subcommand("cite")]
+        | Annotated[Data, tyro.conf.subcommand("data")],
+        prog="torchalu",
+        description=_DESCRIPTION,
+        args=arguments,
+    )
+    return command.run()
 
 
 def _message(error: Exception, arguments: Sequence[str]) -> str | None:
