@@ -234,6 +234,8 @@ def test_wrong_arguments_are_named(case: Case):
         unit(torch.tensor(1.0))
     with pytest.raises(TypeError, match=r"input is torch\.float64"):
         unit(torch.ones(2, 4, dtype=torch.float64))
+    with pytest.raises(TypeError, match=r"input is torch\.bfloat16 .* run under torch\.autocast"):
+        unit(torch.ones(2, 4, dtype=torch.bfloat16))
 
 
 def test_repr_shows_the_arguments(case: Case):

@@ -338,3 +338,12 @@ def test_memory_beyond_input_and_output_is_one_byte_an_element():
     output = functional.or_ail(z)
     grown = (peak() - before) * 1024
     assert grown < (output.numel() * 4 + z.numel()) * 1.1
+
+
+def test_tensors_that_are_not_what_their_memory_says():
+    negated = torch._neg_view(torch.tensor([[1.0, 2.0, 3.0, -4.0]]))
+    assert functional.or_ail(negated).tolist() == [[-1.0, 4.0]]
+    x = torch.tensor([[1.0, 2.0, 3.0, -4.0]], requires_grad=True)
+    y = functional.or_ail(x)
+    (grad,) = torch.autograd.grad(y, x, torch._efficientzerotensor(y.shape))
+    assert not grad.any()

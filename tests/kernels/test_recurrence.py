@@ -292,6 +292,34 @@ def test_compiles_and_exports_as_one_operator(case):
     assert targets.count("torchalu.recurrence.default") == 1
 
 
+@pytest.mark.parametrize(
+    "case", [{}, {"cell": "diagonal", "width": 1, "layers": 1, "kernel": (3, 1)}]
+)
+def test_forward_mode_and_torch_func_differentiate_it(case):
+    problem = Problem(maps=6, batch=3, length=5, **case)
+    generator = torch.Generator().manual_seed(4)
+    along = torch.randn(problem.tensors[1].shape, generator=generator, dtype=torch.float64)
+
+    def loss(gate_weight):
+        state, _, *rest = problem.tensors
+        return (problem.outputs(unroll, [state, gate_weight, *rest])[0] * problem.slopes[0]).sum()
+
+    weight = problem.tensors[1].clone().requires_grad_()
+    (grad,) = torch.autograd.grad(loss(weight), weight)
+    weight = weight.detach()
+    _, slope = torch.func.jvp(loss, (weight,), (along,))
+    torch.testing.assert_close(slope, (grad * along).sum())
+    difference = (loss(weight + 1e-6 * along) - loss(weight - 1e-6 * along)) / 2e-6
+    torch.testing.assert_close(slope, difference, rtol=1e-6, atol=1e-7)
+    torch.testing.assert_close(torch.func.grad(loss)(weight), grad)
+    with torch.autograd.forward_ad.dual_level():
+        dual = loss(torch.autograd.forward_ad.make_dual(weight, along))
+        torch.testing.assert_close(torch.autograd.forward_ad.unpack_dual(dual).tangent, slope)
+    both = torch.stack([weight, 0.5 * weight])
+    each_one = torch.stack([torch.func.grad(loss)(one) for one in both])
+    torch.testing.assert_close(torch.func.vmap(torch.func.grad(loss))(both), each_one)
+
+
 def test_second_derivatives_say_where_to_find_them():
     problem = Problem()
     tensors = [tensor.requires_grad_() for tensor in problem.tensors]

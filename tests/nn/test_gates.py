@@ -248,6 +248,30 @@ def test_meta_gates_get_their_wiring_with_their_weights():
     assert torch.equal(second.connections, first.connections)
 
 
+def test_wiring_comes_through_meta_unharmed():
+    layer = LogicGates(6, 9)
+    wiring = layer.connections.clone()
+    assert torch.equal(layer.to("meta").to_empty(device="cpu").connections, wiring)
+    layer.load_state_dict({"connections": wiring.flip(0)}, strict=False)
+    assert torch.equal(layer.to("meta").to_empty(device="cpu").connections, wiring.flip(0))
+    empty = LogicGates(6, 9, device="meta").to_empty(device="cpu")
+    empty.load_state_dict({"weight": torch.ones(9, 16)}, strict=False)
+    assert torch.bincount(empty.connections.flatten(), minlength=6).tolist() == [3] * 6
+    skipped = torch.nn.utils.skip_init(LogicGates, 6, 9)
+    assert torch.bincount(skipped.connections.flatten(), minlength=6).tolist() == [3] * 6
+    with pytest.raises(ValueError, match="connections is on the device meta"):
+        LogicGates(6, 9, connections=wiring.to("meta"))
+
+
+def test_a_state_with_other_inputs_is_refused():
+    layer, state = LogicGates(50, 64), LogicGates(100, 64).state_dict()
+    with pytest.raises(RuntimeError, match=r"connections holds 9\d; give indices from 0 to 49"):
+        layer.load_state_dict(state)
+    half = {name: value.half() for name, value in layer.state_dict().items()}
+    with pytest.raises(RuntimeError, match=r"connections is torch\.float16; give indices"):
+        layer.load_state_dict(half)
+
+
 def test_fake_tensors_show_the_shape():
     with FakeTensorMode():
         assert LogicGates(6, 9)(torch.rand(2, 6)).shape == (2, 9)

@@ -188,6 +188,11 @@ def test_wrong_arguments_are_named():
         nn.UnitCell(torch.nn.Linear, 2, 3)  # pyright: ignore[reportArgumentType]
     with pytest.raises(TypeError, match="unit makes a str"):
         nn.UnitCell("NAU", 2, 3)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(TypeError, match="unit is an instance of NAU; give the class"):
+        nn.UnitCell(nn.NAU(5, 3), 2, 3)  # pyright: ignore[reportArgumentType]
+    packed = torch.nn.utils.rnn.pack_sequence([torch.ones(3, 2), torch.ones(1, 2)])
+    with pytest.raises(TypeError, match="input is a PackedSequence; give a padded tensor"):
+        nn.UnitRNN(nn.NAU, 2, 3)(packed)
     with pytest.raises(ValueError, match="input_size is 0; give a positive integer"):
         nn.UnitCell(nn.NAU, 0, 3)
     with pytest.raises(TypeError, match=r"hidden_size is 1\.5"):

@@ -8,8 +8,8 @@ from torch import Tensor
 
 from torchalu import kernels
 from torchalu.functional._arguments import check_floating
-from torchalu.functional._tracing import wants_torch_operations
 from torchalu.functional.logic_moments import logic_moments
+from torchalu.kernels.tracing import wants_torch_operations
 
 Layout = Literal["pairs", "halves"]
 

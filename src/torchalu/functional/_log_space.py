@@ -1,6 +1,7 @@
 """What the units that multiply in log space have in common."""
 
 import functools
+import inspect
 import math
 from collections.abc import Callable
 from typing import Any, ParamSpec
@@ -8,7 +9,7 @@ from typing import Any, ParamSpec
 import torch
 from torch import Tensor
 
-from torchalu.functional._arguments import under_autocast
+from torchalu.functional._arguments import check_alike, under_autocast
 
 _Arguments = ParamSpec("_Arguments")
 _HALF = (torch.float16, torch.bfloat16)
@@ -23,15 +24,22 @@ def full_precision(function: Callable[_Arguments, Tensor]) -> Callable[_Argument
     becoming infinite. Under autocast the result stays in float32.
 
     Args:
-        function: takes tensors, the first of which decides the dtype of the result.
+        function: takes tensors, the first of which, `input`, decides the dtype of the result.
 
     Returns:
-        The function, with the same arguments.
+        The function, with the same arguments; it raises a TypeError where tensors differ in
+        dtype outside autocast.
     """
+    names = tuple(inspect.signature(function).parameters)
 
     @functools.wraps(function)
     def widened(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> Tensor:
-        input: Any = args[0] if args else kwargs["input"]
+        input: Any = args[0] if args else kwargs.get("input")
+        if not isinstance(input, Tensor):
+            return function(*args, **kwargs)
+        for name, value in (*zip(names, args, strict=False), *kwargs.items()):
+            if isinstance(value, Tensor) and value.is_floating_point():
+                check_alike(input, value, name)
         wide_args: Any = [_widen(value) for value in args]
         wide_kwargs: Any = {name: _widen(value) for name, value in kwargs.items()}
         wide = functools.partial(function, *wide_args, **wide_kwargs)

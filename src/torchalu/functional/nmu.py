@@ -6,7 +6,7 @@ from torch import Tensor
 from torchalu import kernels
 from torchalu.functional._arguments import check_weight
 from torchalu.functional._log_space import full_precision
-from torchalu.functional._tracing import wants_torch_operations
+from torchalu.kernels.tracing import wants_torch_operations
 
 
 def nmu_definition(

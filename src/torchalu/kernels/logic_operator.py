@@ -305,6 +305,8 @@ def _is_plain(tensor: Tensor) -> bool:
     return (
         type(tensor) is Tensor
         and tensor.device.type == "cpu"
+        and not tensor.is_neg()
+        and not tensor._is_zerotensor()
         and not torch._C._len_torch_dispatch_stack()
         and not is_legacy_batchedtensor(tensor)
     )

@@ -13,6 +13,7 @@ from torch import Tensor
 from torchalu import _core
 from torchalu.kernels import recurrence_forms
 from torchalu.kernels.recurrence_forms import Cell
+from torchalu.kernels.tracing import is_transformed
 
 _NATIVE = (torch.float32, torch.float64)
 _HALF = 2**63
@@ -70,7 +71,8 @@ def unroll(
         tensor([0.8750, 0.8750, 0.8750])
     """
     parameters = gate_weight, gate_bias, candidate_weight, candidate_bias
-    if not (torch.compiler.is_compiling() or _is_native(state)):
+    native = _is_native(state) and not is_transformed()
+    if not (torch.compiler.is_compiling() or native):
         options = _options(cell == "diagonal", cutoff, keep, noise, seed)
         return recurrence_forms.unroll(state, lengths, steps, *parameters, **options)
     kept = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in (state, *parameters))

@@ -14,6 +14,8 @@ from jaxtyping import Float, Int64
 from torch import Tensor
 from torch.nn.functional import conv2d, hardtanh, pad, relu
 
+from torchalu.kernels.tracing import is_vmapped
+
 Cell = Literal["cgru", "diagonal"]
 Disturb = Callable[[Tensor, int], Tensor]
 """Adds noise to the gates' (1) or the candidate's (2) pre-activations of a layer."""
@@ -238,13 +240,14 @@ def _layers(*parameters: Tensor) -> list[list[Layer]]:
 
     Taken apart once: a choice of set in each step would give a gradient of all sets in each.
     """
+    order = torch.contiguous_format if is_vmapped() else torch.channels_last
     rows = zip(*(parameter.unbind(0) for parameter in parameters), strict=True)
     return [
         [
             Layer(
-                gate_weight.contiguous(memory_format=torch.channels_last),
+                gate_weight.contiguous(memory_format=order),
                 gate_bias,
-                candidate_weight.contiguous(memory_format=torch.channels_last),
+                candidate_weight.contiguous(memory_format=order),
                 candidate_bias,
             )
             for gate_weight, gate_bias, candidate_weight, candidate_bias in zip(

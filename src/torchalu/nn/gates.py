@@ -1,6 +1,7 @@
 """Learned logic gates."""
 
-from typing import Literal, get_args
+from collections.abc import Callable
+from typing import Any, Literal, Self, get_args
 
 import torch
 from jaxtyping import Float, Int
@@ -46,7 +47,9 @@ class LogicGates(nn.Module):
         dtype: dtype of the parameters. The gates are computed in float32 at least.
 
     Attributes:
-        connections: the indices of each gate's inputs, a buffer (2, out_features).
+        connections: the indices of each gate's inputs, a buffer (2, out_features). It comes
+            through the device `meta` unharmed, is checked when a state is loaded, and must not be
+            averaged: leave `use_buffers` of `torch.optim.swa_utils.AveragedModel` false.
 
     Shape:
         `(*, in_features)` to `(*, out_features)`.
@@ -60,10 +63,10 @@ class LogicGates(nn.Module):
 
     Raises:
         TypeError: a size or a connection is no integer, or `dtype` is not a floating one.
-        ValueError: a size is not positive, `in_features` is 1, connections have another shape or
-            name an input that is not there, there are fewer different pairs than gates, or an
-            option is unknown; in `forward`, the last dimension of the input is not
-            `in_features`.
+        ValueError: a size is not positive, `in_features` is 1, connections have another shape,
+            lie on `meta` or name an input that is not there, there are fewer different pairs
+            than gates, or an option is unknown; in `forward`, the last dimension of the input is
+            not `in_features`.
 
     Source:
         Petersen et al. 2022, section 3, for the layer; Petersen et al. 2024, section 3, for
@@ -108,28 +111,21 @@ class LogicGates(nn.Module):
         self.initialization = initialization
         self.weight = Factory(device, dtype).parameter(out_features, 16)
         if isinstance(connections, Tensor):
+            if connections.is_meta:
+                raise ValueError("connections is on the device meta, which holds no indices")
             _check_connections(connections, in_features, out_features)
         else:
             connections = _deal(in_features, out_features, connections, generator)
         self.register_buffer("connections", connections.to(self.weight.device, torch.int64))
-        self._dealt = None
-        if self.weight.is_meta and not connections.is_meta:
-            self._dealt = connections
-            self.register_load_state_dict_post_hook(_forget_dealt)
+        self._dealt = connections
         self.reset_parameters(generator)
 
     def reset_parameters(self, generator: torch.Generator | None = None) -> None:
         """Start the weights anew; the connections stay. See *Initialization*.
 
-        A module that was made on the device `meta` gets its connections here, when it has been
-        moved by `to_empty`, unless they were loaded before.
-
         Args:
             generator: where the random numbers come from; torch's own if left out.
         """
-        if self._dealt is not None and not self.connections.is_meta:
-            self.connections.copy_(self._dealt)
-            self._dealt = None
         if self.initialization == "normal":
             nn.init.normal_(self.weight, generator=generator)
             return
@@ -157,6 +153,38 @@ class LogicGates(nn.Module):
     def gate_names(self) -> list[str]:
         """The likeliest gate of each output, by :data:`torchalu.functional.GATE_NAMES`."""
         return [GATE_NAMES[gate] for gate in self.gates().tolist()]
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
+        """Move or cast: the connections come through the device `meta`, which holds no numbers."""
+        before = self.connections
+        super()._apply(fn, recurse)
+        if self.connections.is_meta and not before.is_meta:
+            self._dealt = before
+        elif before.is_meta and not self.connections.is_meta:
+            self.connections.copy_(self._dealt)
+        return self
+
+    def _load_from_state_dict(
+        self,
+        state_dict: dict[str, Any],
+        prefix: str,
+        local_metadata: dict[str, Any],
+        strict: bool,
+        missing_keys: list[str],
+        unexpected_keys: list[str],
+        error_msgs: list[str],
+    ) -> None:
+        """Refuse connections to inputs that this layer has not."""
+        given = state_dict.get(f"{prefix}connections")
+        try:
+            if isinstance(given, Tensor) and not given.is_meta:
+                _check_connections(given, self.in_features, self.out_features)
+        except (TypeError, ValueError) as error:
+            error_msgs.append(f"{prefix}{error}")
+            return
+        super()._load_from_state_dict(
+            state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
+        )
 
     def extra_repr(self) -> str:
         """The constructor's arguments, for `repr`."""
@@ -212,12 +240,6 @@ class GroupSum(nn.Module):
         return f"num_groups={self.num_groups}, temperature={self.temperature}"
 
 
-def _forget_dealt(module: nn.Module, _: object) -> None:
-    """Loaded connections are not to be replaced."""
-    if isinstance(module, LogicGates):
-        module._dealt = None
-
-
 def _deal(
     in_features: int, out_features: int, kind: str, generator: torch.Generator | None
 ) -> Int[Tensor, "2 out"]:
@@ -258,8 +280,6 @@ def _check_connections(connections: Tensor, in_features: int, out_features: int)
             f"connections has shape {tuple(connections.shape)}; give (2, {out_features}): the "
             "two inputs of each gate"
         )
-    if connections.is_meta:
-        return
     low, high = int(connections.min()), int(connections.max())
     if low < 0 or high >= in_features:
         raise ValueError(

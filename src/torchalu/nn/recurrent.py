@@ -152,7 +152,8 @@ class UnitRNN(nn.Module):
         Returns:
             The states after each step, and the last of them.
         """
-        steps = input.unbind(self._time(input))
+        time = self._time(input)
+        steps = input.unbind(time)
         if not steps:
             raise ValueError("input has length 0; give a sequence of one step at least")
         state = self.cell.initial_state(steps[0]) if hx is None else self._first(hx, steps[0])
@@ -160,7 +161,7 @@ class UnitRNN(nn.Module):
         for step in steps:
             state = self.cell(step, state)
             states.append(state)
-        return torch.stack(states, self._time(input)), state.unsqueeze(0)
+        return torch.stack(states, time), state.unsqueeze(0)
 
     def unit_inputs(
         self,
@@ -183,6 +184,11 @@ class UnitRNN(nn.Module):
 
     def _time(self, input: Tensor) -> int:
         """The dimension along which the sequence runs."""
+        if isinstance(input, nn.utils.rnn.PackedSequence):
+            raise TypeError(
+                "input is a PackedSequence; give a padded tensor, and take the states at the "
+                "lengths that the sequences have"
+            )
         if input.dim() not in (2, 3):
             raise ValueError(
                 f"input has shape {tuple(input.shape)}; give (length, batch, input_size), or "
@@ -244,6 +250,10 @@ def input_penalty(unit: Unit, input: Float[Tensor, "*batch in"]) -> Float[Tensor
 def _make(unit: UnitFactory, input_size: int, hidden_size: int, options: dict[str, Any]) -> Unit:
     """The unit, which sees input and state side by side."""
     check_positive_integers(input_size=input_size, hidden_size=hidden_size)
+    if isinstance(unit, nn.Module):
+        raise TypeError(
+            f"unit is an instance of {type(unit).__name__}; give the class, such as NAU"
+        )
     made = unit(input_size + hidden_size, hidden_size, **options) if callable(unit) else unit
     if not isinstance(made, Unit):
         raise TypeError(

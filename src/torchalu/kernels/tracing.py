@@ -22,5 +22,22 @@ def wants_torch_operations(*, forward: int) -> bool:
         return forward == 0 and not torch.compiler.is_compiling() and forward_ad._current_level >= 0
     if torch.compiler.is_compiling():
         return True
-    levels = [level.key() for level in retrieve_all_functorch_interpreters()]
-    return levels.count(TransformType.Jvp) > forward
+    return _levels().count(TransformType.Jvp) > forward
+
+
+def is_transformed() -> bool:
+    """Whether the function is differentiated in forward mode, or by `torch.func`.
+
+    An operator whose only derivative is its backward pass then has none, or none that is right.
+    """
+    return torch._C._are_functorch_transforms_active() or forward_ad._current_level >= 0
+
+
+def is_vmapped() -> bool:
+    """Whether the function is mapped over a dimension by `torch.func.vmap`."""
+    return TransformType.Vmap in _levels()
+
+
+def _levels() -> list[TransformType]:
+    """The transforms of `torch.func` around the function."""
+    return [level.key() for level in retrieve_all_functorch_interpreters()]
