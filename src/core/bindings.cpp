@@ -160,7 +160,7 @@ void backward(const Array &grad_output, const Array &input, const Array &weight,
               const Array &grad_weight, int threads) {
   const bool wide = is_double(input);
   const nb::gil_scoped_release release;
-  std::memset(grad_weight.data(), 0, grad_weight.nbytes());
+  if (grad_weight.nbytes()) std::memset(grad_weight.data(), 0, grad_weight.nbytes());
   for (std::size_t k = 0; k < input.shape(0); ++k) {
     const NMUOperands op{matrix(input, k), matrix(weight, k), matrix(grad_output, k), nullptr, matrix(grad_input, k),
                          int(weight.shape(2)), int(weight.shape(1))};

@@ -27,20 +27,21 @@ int useful_threads(const LogicOperands &op, int threads) {
   return int(std::max<std::int64_t>(1, std::min<std::int64_t>(threads, work >> 16)));
 }
 
-template <class Pass> void run(LogicOperands op, int threads, const Pass &pass) {
+template <class Pass> void run(LogicOperands op, int threads, Pass Engine::*pass) {
   if (positions(op) == 0) return;
   merge_rows(op);
-  const std::size_t bytes = current_engine().logic_workspace_bytes(op);
+  const Engine &engine = current_engine();
+  const std::size_t bytes = engine.logic_workspace_bytes(op);
   threads = useful_threads(op, threads);
   divide(positions(op), threads == 1 ? 1 : kPartsPerThread * threads, threads, [&](std::int64_t begin, std::int64_t end, int) {
     const Block workspace = allocate(bytes);
-    pass(op, begin, end, workspace.get());
+    (engine.*pass)(op, begin, end, workspace.get());
   });
 }
 
 }  // namespace
 
-void logic_forward(LogicOperands op, int threads) { run(op, threads, current_engine().logic_forward); }
-void logic_backward(LogicOperands op, int threads) { run(op, threads, current_engine().logic_backward); }
+void logic_forward(LogicOperands op, int threads) { run(op, threads, &Engine::logic_forward); }
+void logic_backward(LogicOperands op, int threads) { run(op, threads, &Engine::logic_backward); }
 
 }  // namespace torchalu

@@ -58,7 +58,7 @@ template <class T, int K, bool Or, class Code> inline vec<T> and_ail(const Opera
     any |= x < zero<T>();
   }
   share_slope<T>(z, least, operand, [](int) { return bits<T>{}; }, [&](int j, bits<T> shared) {
-    code(j, any ? -(operand(j) < zero<T>()) : shared);
+    code(j, any ? bits<T>(-(operand(j) < zero<T>())) : shared);
   });
   const vec<T> y = sum + maximum<T>(least, zero<T>());
   return Or ? -y : y;

@@ -113,7 +113,7 @@ template <class T> class Dropout {
  public:
   Dropout() = default;  // keeps all
   Dropout(std::uint32_t step_word, double keep)
-      : word_(step_word), threshold_(std::uint32_t(keep * 16777216.0)), scale_(T(1.0 / keep)) {}
+      : word_(step_word), threshold_(std::uint32_t(keep * 16777216.0)), scale_(keep > 0 ? T(1.0 / keep) : T(0)) {}
   bool keeps_all() const { return threshold_ == 0xffffffffu; }
 
   template <class V> V factor(std::uint32_t element) const {

@@ -89,7 +89,8 @@ template <class T> class Replica {
       state.improved_at[replica] = step;
     }
     if (met_goal(replica, validation) || is_settled(replica, step)) state.status[replica] = std::int8_t(Status::kStopped);
-    else if (step == plan_->steps) state.status[replica] = std::int8_t(Status::kFinished);
+    else if (step == plan_->steps)
+      state.status[replica] = std::int8_t(is_finite(validation) ? Status::kFinished : Status::kNaN);
   }
 
  private:

@@ -56,7 +56,7 @@ template <class T> class TeamLoop {
     running_ = 0;
     for (int k = 0; k < team_.size; ++k) {
       Member &m = members_[k];
-      m.inside = m.replica.running(replica);
+      m.inside = m.replica.running(replica) && team_.plans[k].state.step[replica] < plan_.steps;
       if (!m.inside) continue;
       m.replica.begin(replica);
       step = team_.plans[k].state.step[replica];
@@ -105,9 +105,10 @@ template <class T> class TeamLoop {
   }
   void add_losses(int replica, Stream stream, double Member::*loss) {
     const std::int64_t rows = source_.evaluation_rows();
-    for (std::int64_t start = 0; start < rows; start += plan_.batch_size) {
+    const int block = plan_.sampled ? plan_.batch_size : rows_;  // a slice of a table starts at a row group
+    for (std::int64_t start = 0; start < rows; start += block) {
       const std::int64_t left = rows - start;
-      source_.evaluation(replica, stream, start, int(left < plan_.batch_size ? left : plan_.batch_size));
+      source_.evaluation(replica, stream, start, int(left < block ? left : block));
       forms_.form_values(source_, rows_);
       for_each([&](Member &m) {
         m.*loss += m.replica.loss_on(source_.rows_for(m.replica.plan(), replica), double(rows));

@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <cstdlib>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -41,7 +42,17 @@ bool train(const Team &team, bool is_double, int threads, const std::function<bo
     finished.notify_one();
   };
   std::vector<std::thread> pool;
-  for (int t = 0; t < threads; ++t) pool.emplace_back(work, workspaces[t].get());
+  pool.reserve(threads);
+  for (int t = 0; t < threads; ++t) {
+    try {
+      pool.emplace_back(work, workspaces[t].get());
+    } catch (const std::system_error &) {  // the system gives no more: those that run do all
+      if (pool.empty()) throw;
+      const std::lock_guard lock(mutex);
+      running -= threads - t;
+      break;
+    }
+  }
 
   bool completed = true;
   {

@@ -12,7 +12,14 @@ from scipy import stats
 from torch import nn
 
 from torchalu import _core
-from torchalu.engine import TrainingInterrupted, instruction_sets, select_instruction_set, train
+from torchalu.engine import (
+    Run,
+    TrainingInterrupted,
+    instruction_sets,
+    select_instruction_set,
+    train,
+    train_together,
+)
 from torchalu.nn import NAU, NMU, NACMul
 from torchalu.tasks import SimpleFunction, Table
 
@@ -77,6 +84,30 @@ def test_interrupt_keeps_the_state_and_resumes_to_the_same():
     whole = train(stack(), TASK, replicas=2, **goal)
     for name, value in whole.parameters.items():
         assert torch.equal(rest.parameters[name], value)
+
+
+def test_those_that_were_done_when_it_was_interrupted_stay_as_they_are():
+    run, steps = Run(stack(), TASK), 200_000
+    options = {"replicas": 4, "threads": 1, "steps": steps, "evaluate_every": 50_000}
+    with pytest.raises(TrainingInterrupted) as caught:
+        train_together([run], poll=lambda done: done < steps, **options)
+    (stopped,) = caught.value.result
+    assert stopped.status[0] == "finished"
+    assert "running" in stopped.status
+    (rest,) = train_together([run], resume=[stopped], **options)
+    assert (rest.status, rest.steps.tolist()) == (["finished"] * 4, [steps] * 4)
+    (whole,) = train_together([run], **options)
+    assert all(torch.equal(rest.parameters[k], v) for k, v in whole.parameters.items())
+
+
+def test_steps_are_those_of_both_parts():
+    done = train(stack(), TASK, replicas=2, **OPTIONS)
+    again = train(stack(), TASK, replicas=2, resume=done, **OPTIONS)
+    assert all(torch.equal(again.parameters[k], v) for k, v in done.parameters.items())
+    with pytest.raises(
+        ValueError, match="steps is 200, but replica 0 of resume stands at step 300"
+    ):
+        train(stack(), TASK, replicas=2, resume=done, **(OPTIONS | {"steps": 200}))
 
 
 def test_nan_ends_one_replica_and_touches_no_other():

@@ -69,7 +69,7 @@ def native_task(
         in_order = np.arange(len(held_out.y))
         return {
             "sampled": None,
-            "table": _columns(task, order, batch_size, dtype),
+            "table": _columns(task, order, batch_size, dtype, _evenly(len(order), batch_size)),
             "validation": _columns(held_out, in_order, batch_size, dtype),
         }
     if task.in_features != network.in_features:
@@ -101,20 +101,53 @@ def share_subsets(tasks: Sequence[Native]) -> None:
 
 
 def _columns(
-    table: Table, order: np.ndarray, batch_size: int, dtype: torch.dtype
+    table: Table,
+    order: np.ndarray,
+    batch_size: int,
+    dtype: torch.dtype,
+    factor: np.ndarray | float = 1.0,
 ) -> tuple[Tensor, Tensor, Tensor, int]:
     """The table feature by feature, its first rows repeated at the end.
 
-    Sample weights are scaled to a mean of 1.
+    Sample weights are scaled to a mean of 1; `factor` multiplies those of the rows in order.
     """
     rows = len(order)
     slices = -(-rows // ROW_GROUP) * ROW_GROUP + -(-batch_size // ROW_GROUP) * ROW_GROUP
-    index = order[np.arange(slices) % rows]
+    place = np.arange(slices) % rows
+    index = order[place]
     weight = np.ones(rows) if table.sample_weight is None else table.sample_weight
-    weight = weight / weight.mean()
-    parts = (table.X[index].T, table.y[index][None], weight[index])
-    x, y, w = (_aligned(torch.from_numpy(np.ascontiguousarray(part)).to(dtype)) for part in parts)
+    weight = (weight / weight.mean())[index] * np.broadcast_to(factor, rows)[place]
+    parts = {"X": table.X[index].T, "y": table.y[index][None], "sample_weight": weight}
+    x, y, w = (_converted(name, part, dtype) for name, part in parts.items())
     return x, y, w, rows
+
+
+def _evenly(rows: int, batch_size: int) -> np.ndarray:
+    """For each place in a shuffled table, its share of all batches over how often it is in one.
+
+    Batches begin at the multiples of a row group, the last of which runs over the end of a table
+    that is no multiple of it: the rows there, and the first ones, are in more or fewer batches.
+    """
+    if rows <= batch_size:
+        return np.ones(rows)
+    starts = np.arange(0, rows, ROW_GROUP)
+    changes = np.zeros(starts[-1] + batch_size + 1)
+    changes[starts] += 1
+    changes[starts + batch_size] -= 1
+    inside = np.cumsum(changes[:-1])
+    times = np.bincount(np.arange(len(inside)) % rows, inside, rows)
+    return len(starts) * batch_size / (rows * times)
+
+
+def _converted(name: str, values: np.ndarray, dtype: torch.dtype) -> Tensor:
+    """Numbers for the native trainer, which knows them to be finite."""
+    tensor = _aligned(torch.from_numpy(np.ascontiguousarray(values)).to(dtype))
+    if not tensor.isfinite().all():
+        raise ValueError(
+            f"{name} holds {np.abs(values).max():.3g}, too large for {dtype}; give "
+            "dtype=torch.float64, or scale the table"
+        )
+    return tensor
 
 
 def _aligned(tensor: Tensor) -> Tensor:

@@ -33,8 +33,9 @@ class Run:
         stack: a `torch.nn.Sequential` or a list of units of `torchalu.nn`, `torch.nn.Linear`,
             `torch.nn.ReLU` and `torch.nn.ReLU6`. Its own weights are not used and not changed.
         task: what to learn. A `SimpleFunction` draws each batch afresh. From a `Table` a batch is
-            a cyclic slice of the rows, shuffled once by the seed; the whole table where it has at
-            most `batch_size` rows. Its sample weights weight the loss.
+            a cyclic slice of the rows, shuffled once by the seed, that begins at a multiple of 16;
+            the whole table where it has at most `batch_size` rows. Its sample weights weight the
+            loss; in the mean over batches each row counts by its own alone.
         learning_rate: of Adam; like the next five, one number or one a replica.
         penalty: :math:`\hat\lambda`, factor of the units' own penalty.
         penalty_start: :math:`t_0`, step at which the penalty sets in.
@@ -49,7 +50,8 @@ class Run:
             validation loss has not fallen by more than 1%; never by default.
         stall: the same for a replica that is not solved.
         validation: rows for evaluation; the task's own by default (a fixed sample, or the table).
-        initial: parameters to start from, by name, (\*shape) or (replicas, \*shape).
+        initial: parameters to start from, by name, (\*shape) or (replicas, \*shape); those beyond
+            the bounds of their units start at the bounds.
 
     Example:
         >>> from torchalu.nn import NAU
@@ -132,7 +134,8 @@ class Run:
         """
         if self.initial is None:
             return network.initial(seed, ids.tolist(), dtype)
-        return network.flatten(self.initial, len(ids), dtype)
+        low, high = (torch.from_numpy(bound).to(dtype) for bound in network.rules[:2])
+        return network.flatten(self.initial, len(ids), dtype).clamp(low, high)
 
 
 def check_team(runs: Sequence[Run]) -> None:

@@ -10,9 +10,10 @@ import polars as pl
 import torch
 
 from torchalu.engine.result import RECORD_COLUMNS, Result, State, to_records
-from torchalu.engine.rows import native_task, share_subsets
+from torchalu.engine.rows import ROW_GROUP, native_task, share_subsets
 from torchalu.engine.run import Run, check_team
 from torchalu.engine.stack import Stack
+from torchalu.functional._arguments import check_eps
 from torchalu.tasks import SimpleFunction, Table
 
 
@@ -24,7 +25,8 @@ class Team:
         ids: the numbers of the replicas.
         seed: of all randomness.
         dtype: of all parameters.
-        batch_size: rows a step, cut to those of a table.
+        batch_size: rows a step; see `_rows_a_step`.
+        steps: of each replica.
         resume: earlier results to go on from.
 
     Raises:
@@ -40,13 +42,17 @@ class Team:
         seed: int,
         dtype: torch.dtype,
         batch_size: int,
+        steps: int,
         resume: Sequence[Result] | None,
     ) -> None:
         check_team(runs)
         self.runs, self.ids, self.seed, self.dtype = list(runs), ids, seed, dtype
         task = runs[0].task
-        self.batch_size = min(batch_size, len(task.y)) if isinstance(task, Table) else batch_size
+        self.batch_size = _rows_a_step(task, batch_size)
+        self.steps = steps
         self.networks = [run.network() for run in runs]
+        for network in self.networks:
+            _check_each_eps(network, dtype)
         if resume is not None and len(resume) != len(runs):
             raise ValueError(
                 f"resume holds {len(resume)} results; give one for each of the {len(runs)} runs"
@@ -111,8 +117,30 @@ class Team:
         if not same:
             raise ValueError("resume comes from another stack, seed, dtype or set of replicas")
         state = copy.deepcopy(resume.state)
-        state.status[state.status == 1] = 0
+        behind = state.step > self.steps
+        behind |= (state.status == 0) & (state.step == self.steps)
+        if behind.any():
+            replica = int(np.argmax(behind))
+            raise ValueError(
+                f"steps is {self.steps}, but replica {self.ids[replica]} of resume stands at step "
+                f"{state.step[replica]}; give more steps, those of resume included"
+            )
+        state.status[(state.status == 1) & (state.step < self.steps)] = 0
         return state
+
+
+def _rows_a_step(task: SimpleFunction | Table, batch_size: int) -> int:
+    """The whole table where it has no more rows, else a whole number of row groups of it."""
+    if not isinstance(task, Table):
+        return batch_size
+    return min(-(-batch_size // ROW_GROUP) * ROW_GROUP, len(task.y))
+
+
+def _check_each_eps(network: Stack, dtype: torch.dtype) -> None:
+    """The units refuse such an eps when they are called; the native trainer does not call them."""
+    for layer in network.template:
+        if isinstance(eps := getattr(layer, "eps", None), float):
+            check_eps(eps, dtype)
 
 
 def _check_lockstep(states: Sequence[State]) -> None:

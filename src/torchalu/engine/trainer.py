@@ -73,7 +73,7 @@ def train(
         replicas: how many, or the numbers of those to train.
         seed: of all randomness.
         dtype: `torch.float32` or `torch.float64`.
-        batch_size: rows a step.
+        batch_size: rows a step; those of a table in multiples of 16, or all of them.
         learning_rate: of Adam; like the next five, one number or one a replica.
         penalty: :math:`\hat\lambda`, factor of the units' own penalty.
         penalty_start: :math:`t_0`, step at which the penalty sets in.
@@ -158,7 +158,7 @@ def train_together(
         replicas: how many, or the numbers of those to train.
         seed: of all randomness.
         dtype: `torch.float32` or `torch.float64`.
-        batch_size: rows a step.
+        batch_size: rows a step; those of a table in multiples of 16, or all of them.
         betas: of Adam.
         adam_eps: of Adam.
         evaluate_every: steps from one evaluation to the next; one always follows the last step.
@@ -183,7 +183,7 @@ def train_together(
     """
     counts = {"steps": steps, "batch_size": batch_size, "evaluate_every": evaluate_every}
     _check(dtype, seed, counts, betas, adam_eps)
-    team = Team(runs, _replica_ids(replicas), seed, dtype, batch_size, resume)
+    team = Team(runs, _replica_ids(replicas), seed, dtype, batch_size, steps, resume)
     total = sum(int(np.sum(steps - state.step)) for state in team.states)
     with watch(progress, total) as bar:
 

@@ -46,6 +46,11 @@ nmu_rows_backward = torch.library.custom_op(
 
 @nmu_rows.register_kernel("cpu")
 def _(input: Tensor, weight: Tensor) -> Tensor:
+    if input.shape[2] != weight.shape[2] or input.dtype != weight.dtype:
+        raise ValueError(
+            f"input is {input.dtype} of shape {tuple(input.shape)}, but weight {weight.dtype} of "
+            f"{tuple(weight.shape)}; they must have one dtype and last dimension"
+        )
     product = input.new_empty(*input.shape[:2], weight.shape[1])
     _core.nmu_forward(_plain(input), _plain(weight), product, torch.get_num_threads())
     return product

@@ -258,6 +258,8 @@ def _check(
     _check_tensor("candidate_bias", candidate_bias, (sets, layers, maps), numbers)
     if keep is not None:
         _check_tensor("keep", keep, (batch,), keep.dtype)
+    if sets < 1 or layers < 1:
+        raise ValueError(f"candidate_weight has {sets} sets and {layers} layers; give at least one")
     if not length % 2 or not columns % 2:
         raise ValueError(f"the kernel is {length} x {columns}; choose odd sizes")
     if diagonal and (width > 1 or layers > 1 or maps % 3):
