@@ -292,6 +292,7 @@ def test_compiles_and_exports_as_one_operator(case):
     assert targets.count("torchalu.recurrence.default") == 1
 
 
+@pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated")  # by torch's own formulas
 @pytest.mark.parametrize(
     "case", [{}, {"cell": "diagonal", "width": 1, "layers": 1, "kernel": (3, 1)}]
 )
