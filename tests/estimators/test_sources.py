@@ -15,9 +15,15 @@ from torchalu.estimators.closed_form import (
     split_structures,
     transformed_structures,
 )
-from torchalu.estimators.native import native_structures
+from torchalu.estimators.native import STACKS, native_structures
 from torchalu.estimators.polish import polish
-from torchalu.estimators.structures import FAMILIES, make_factor, make_term, monomial
+from torchalu.estimators.structures import (
+    FAMILIES,
+    make_factor,
+    make_structure,
+    make_term,
+    monomial,
+)
 from torchalu.estimators.table import canonical_table
 
 
@@ -129,3 +135,14 @@ def test_native_restarts_do_not_depend_on_threads():
 def test_no_restarts_no_structures():
     table = table_of([monomial({0: 1})])
     assert list(native_structures(table, FAMILIES, 0, None, seed=0, threads=1)) == []
+
+
+def test_a_sum_of_products_is_read_off_whatever_its_coefficients():
+    """Of three products the last has a tenth of the largest coefficient, and is left out."""
+    (read,) = {stack.read for stack in STACKS if stack.family == "sum_of_products"}
+    weights = {
+        "0.weight": np.array([[0.9, 1.0, 0.1, 0.0], [0.0, 0.4, 0.8, 1.0], [1.0, 0.0, 1.0, 0.0]]),
+        "1.weight": np.array([[1.0, -0.25, 0.1]]),
+    }
+    terms = [monomial({0: 1, 1: 1}), monomial({2: 1, 3: 1})]
+    assert list(read(weights)) == [make_structure(terms, offset=True)]

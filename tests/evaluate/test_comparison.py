@@ -157,3 +157,21 @@ def test_single_runs_are_neither_tied_nor_apart():
 def test_wrong_arguments_are_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_the_interval_of_a_group_is_scipys_at_95_percent():
+    row = compare(runs(a=FIRST, b=SECOND), "unit", "accuracy").row(1, named=True)
+    expected = stats.ttest_1samp(SECOND, 0).confidence_interval(0.95)
+    assert (row["low"], row["high"]) == pytest.approx((expected.low, expected.high))
+
+
+@pytest.mark.parametrize(
+    ("significance", "marks"), [(0.05, ["tied", "best"]), (0.1, ["", "best above"])]
+)
+def test_marks_go_by_the_significance_that_is_asked_for(significance, marks):
+    """Student's p-value of the sleep data is 0.0792."""
+    table = compare(
+        runs(a=FIRST, b=SECOND), "unit", "accuracy",
+        baseline="a", equal_variances=True, significance=significance,
+    )  # fmt: skip
+    assert table["marks"].to_list() == marks

@@ -191,3 +191,32 @@ def test_arguments(arguments):
     name = next(iter(arguments))
     with pytest.raises(ValueError, match=f"{name} is .*; give a positive"):
         nearly_perfect_loss(SimpleFunction("mul"), **arguments)
+
+
+@pytest.mark.parametrize(
+    ("changes", "apart", "width"),
+    [
+        ({"extrapolation_range": (2.0, 4.0)}, 26, 2),
+        ({"overlap_ratio": 0.0}, 50, 4),
+        ({"subset_ratio": 0.5}, 50, 4),
+    ],
+)
+def test_a_published_threshold_is_of_the_papers_setting_alone(changes, apart, width):
+    """To a difference an input contributes that one sum alone has: 2 eps of its deviation."""
+    task = SimpleFunction("sub", **changes)
+    assert threshold(task) == pytest.approx(4e-10 * apart * width**2 / 12, rel=1e-12)
+
+
+def test_the_seed_settles_the_simulation():
+    root, exact = SimpleFunction("root"), nearly_perfect_loss(SimpleFunction("root"))
+    losses = [nearly_perfect_loss(root, rows=1000, seed=seed) for seed in range(3)]
+    assert losses == pytest.approx([exact] * 3, rel=0.2)
+    assert len(set(losses)) == 3
+
+
+def test_a_range_that_begins_at_0_suits_a_root_and_no_quotient():
+    pair = {"in_features": 2, "subsets": ((0,), (1,)), "extrapolation_range": (0.0, 4.0)}
+    with pytest.raises(ValueError, match="second sum may be 0"):
+        nearly_perfect_loss(SimpleFunction("div", **pair))
+    root = SimpleFunction("root", noise=0.1, **pair)
+    assert noise_loss(root) == pytest.approx(0.01 * 2, rel=1e-12)  # the mean of U[0, 4] is 2

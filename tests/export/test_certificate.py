@@ -221,3 +221,11 @@ def test_bad_arguments(changes, error, message):
 def test_verify_needs_a_module():
     with pytest.raises(TypeError, match="module is function"):
         verify(lambda X: X, X, [1.0, 2.0, 3.0])
+
+
+def test_a_model_is_verified_without_its_dropout():
+    model = nn.Sequential(nn.Dropout(0.5), _filled(NMU(2, 1), 1.0), nn.Dropout(0.5))
+    certificate = verify(model, X, X[:, 0] * X[:, 1])
+    assert certificate.exact
+    assert (certificate.max_abs_error, certificate.max_abs_error_before) == (0.0, 0.0)
+    assert model.training

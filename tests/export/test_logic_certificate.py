@@ -75,3 +75,12 @@ def test_random_inputs_follow_the_generator():
 def test_bad_certificates(formula, X, error, message):
     with pytest.raises(error, match=message):
         certify_logic(lambda x: x[:, 0], formula, ["a", "b"], X)
+
+
+def test_formula_and_model_agree_where_all_outputs_do():
+    """Of (and, or) the model has (and, first): they differ where the second bit alone is true."""
+    certificate = certify_logic(
+        lambda x: torch.stack([x.amin(1), x[:, 0]], 1), [A & B, A | B], ["a", "b"]
+    )
+    assert (certificate.agreements, certificate.rows, certificate.exact) == (3, 4, False)
+    assert certificate.disagreements == ((0, 1),)

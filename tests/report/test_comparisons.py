@@ -143,3 +143,15 @@ def test_each_exhibit_is_drawn_from_its_file_without_collisions(tmp_path):
 def test_a_table_without_a_column_is_named(draw):
     with pytest.raises(ValueError, match="the table lacks"):
         draw(pl.DataFrame({"label": ["ReLU"]}))
+
+
+def test_bars_are_standard_deviations_and_what_has_no_parameters_is_a_line():
+    rows = [("ReLU", 1000, 0.9, 0.02), ("gradient boosting", None, 0.97, 0.001)]
+    columns = ["label", "parameters", "mean", "sd"]
+    table = pl.DataFrame(rows, columns, orient="row").with_columns(network=pl.lit("mlp"))
+    (axes,) = draw_accuracies(table, "network").axes
+    (container,) = axes.containers
+    (bar,) = container[2][0].get_segments()
+    assert bar[:, 1].tolist() == pytest.approx([0.08, 0.12])
+    (level,) = [line for line in axes.lines if line.get_label() == "gradient boosting"]
+    assert list(level.get_ydata()) == pytest.approx([0.03, 0.03])

@@ -1,5 +1,6 @@
 """Whole strings right against their length, as they are drawn."""
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -49,3 +50,9 @@ def test_it_is_drawn_from_the_committed_table(tmp_path):
 def test_a_table_that_cannot_be_drawn_is_refused(wrong):
     with pytest.raises(ValueError, match=r"rate_low|no row"):
         draw_lengths(wrong)
+
+
+def test_bars_are_the_intervals():
+    container, _ = draw_lengths(summary()).axes[0].containers
+    ends = [segment[:, 1] for segment in container[2][0].get_segments()]
+    np.testing.assert_allclose(ends, [[0.9, 1.0], [0.4, 0.6]])

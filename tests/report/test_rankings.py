@@ -80,3 +80,10 @@ def test_tables_that_cannot_be_drawn(draw):
     figure_of = {"label": [], "mean": [], "low": [], "high": [], "layer": [], "kind": []}
     with pytest.raises(ValueError, match=r"lacks|no row"):
         draw(pl.DataFrame(figure_of))
+
+
+def test_published_bars_are_one_standard_error():
+    axes = draw_ranking(pl.DataFrame(ROWS), "dataset").axes[0]
+    (bars,) = points(axes, "published")[2]
+    ends = [segment[:, 0] for segment in bars.get_segments()[1:]]  # the first is not published
+    np.testing.assert_allclose(ends, [[0.749, 0.751], [0.769, 0.771]])

@@ -1,5 +1,6 @@
 """A sweep on this machine: order, failures, Ctrl-C."""
 
+import json
 import os
 import signal
 import subprocess
@@ -173,3 +174,32 @@ def test_a_second_ctrl_c_does_not_wait(tmp_path, study):
             process.wait(1)
         process.send_signal(signal.SIGINT)
         assert process.wait(30) == 130
+
+
+def test_the_cost_of_a_part_has_the_time_of_earlier_starts(tmp_path):
+    with RunFolder(tmp_path, Digests(1)) as folder:
+        (folder.scratch("seed-0") / "checkpoint").write_text("half")
+        folder.note_spent("seed-0", Spent(wall_seconds=300.0, core_seconds=200.0))
+    sweep.run(Digests(1), tmp_path)
+    marker = json.loads((tmp_path / "parts" / "seed-0.json").read_text())
+    assert 300 <= marker["wall_seconds"] < 330
+    assert 200 <= marker["core_seconds"] < 230
+
+
+def test_time_is_noted_while_a_chunk_is_under_way(tmp_path, monkeypatch):
+    """A process that is killed loses no more than what came after the last note."""
+    monkeypatch.setattr("torchalu.sweep.local._NOTE_EVERY_SECONDS", 0.05)
+    noted = []
+
+    class Busy(Digests):
+        def run(self, chunk, scratch, report):
+            end = time.process_time() + 0.5
+            while time.process_time() < end:
+                report(0.5)
+            noted.append(json.loads((tmp_path / "spent" / "seed-0.json").read_text()))
+            return super().run(chunk, scratch, report)
+
+    sweep.run(Busy(1), tmp_path, workers=1)
+    (spent,) = noted
+    assert spent["core_seconds"] > 0.1
+    assert spent["wall_seconds"] > 0.1

@@ -268,3 +268,28 @@ def test_starts_drawn_by_several_threads_at_once_are_those_of_their_seeds():
         torch.manual_seed(seed)
         assert torch.equal(nn.Linear(40, 40).weight, weight)
     torch.set_rng_state(before)
+
+
+@pytest.mark.usefixtures("every_step_reports")
+def test_ctrl_c_in_a_report_leaves_a_checkpoint_of_that_step(tmp_path):
+    """Step 9 lies between the checkpoints of steps 7 and 14."""
+    steps = []
+
+    def stop(step):
+        if step == 9:
+            raise KeyboardInterrupt
+
+    def counted(step, generator):
+        steps.append(step)
+        return sample(step, generator)
+
+    with pytest.raises(KeyboardInterrupt):
+        fit(model(), sample, loss, configuration(), folder=tmp_path, report=stop)
+    fit(model(), counted, loss, configuration(), folder=tmp_path)
+    assert steps == list(range(9, 60))
+
+
+def test_a_cosine_falls_from_1_to_its_end_and_stays_there():
+    factor = cosine(100, warmup=20, end=0.1)
+    factors = [factor(step) for step in (20, 60, 100, 150)]
+    assert factors == pytest.approx([1.0, (1 + 0.1) / 2, 0.1, 0.1])

@@ -263,3 +263,13 @@ def test_costs_add_up(tmp_path):
             folder.write(f"seed-{seed}", encode(part), COST)
         assert folder.core_hours == pytest.approx(6 / 3600)
         assert (folder.runs, folder.processors) == (3, ["a processor"])
+
+
+def test_another_version_of_a_package_is_named(done, caplog):
+    path = done / "environment.json"
+    (entry,) = json.loads(path.read_text())
+    entry["versions"]["torch"] = "0.0.1"
+    path.write_text(json.dumps([entry]))
+    RunFolder(done, Subtraction(3)).close()
+    assert "'torch': '0.0.1'" in caplog.text
+    assert "the last digits of results may differ" in caplog.text

@@ -25,7 +25,7 @@ from torchalu.experiments.kaiser2016.teaching import Teaching
 from torchalu.experiments.seeds import Seeds
 from torchalu.tasks import algorithm
 from torchalu.train import Stopped
-from torchalu.train.algorithms import AlgorithmTraining
+from torchalu.train.algorithms import AlgorithmTraining, StringValidation
 
 BADD = algorithm("badd")
 SHORT = Teaching(20, evaluate_every=10, validate_at=(1.0, 2.0), validation_strings=4)
@@ -238,3 +238,29 @@ def test_each_ablation_changes_its_method_and_nothing_else():
 def test_wrong_options_are_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize(("seed", "discrete"), [(1, False), (2, True)])
+def test_a_stack_rnn_acts_as_it_validates_better(seed, discrete):
+    trained = LEARNERS["stack_rnn"].train(BADD, seed, None, lambda fraction: None)
+    module, losses = trained.module.eval(), {}
+    assert module.discrete is discrete
+    for way in (True, False):
+        module.discrete = way
+        losses[way] = StringValidation(BADD, [7, 14], 4, seed)(module)["validation_loss"]
+    assert losses[discrete] == trained.validation_loss == min(losses.values())
+    assert losses[True] != losses[False]
+
+
+def test_the_gradient_of_a_baseline_is_clipped():
+    """A bound near 0 keeps the start; Adam divides by 1e-4 at least."""
+    moved = []
+    for clip_norm in (1e-12, float("inf")):
+        learner = replace(
+            LEARNERS["lstm_attention"], noise=0.0, numbers=replace(SHORT, clip_norm=clip_norm)
+        )
+        start = learner.build(BADD, 0).state_dict()
+        state = learner.train(BADD, 0, None, lambda fraction: None).module.state_dict()
+        moved.append(max((state[name] - start[name]).abs().max().item() for name in start))
+    assert moved[0] < 1e-6
+    assert moved[1] > 1e-3

@@ -1,10 +1,16 @@
 """Studies of classifiers: their chunks and what is made of the outcomes."""
 
+from dataclasses import replace
+
+import numpy as np
 import polars as pl
 import pytest
+import torch
+from torch import nn
 
-from clouds import TINY, setting
+from clouds import CLOUDS, TINY, setting
 from torchalu import sweep
+from torchalu.experiments.lowe2022.hyperparameters import Hyperparameters
 from torchalu.experiments.lowe2022.study import (
     ClassificationStudy,
     best_of,
@@ -111,3 +117,43 @@ def test_without_the_baseline_there_is_no_test_against_it():
 def test_wrong_options_are_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_a_network_is_judged_by_test_samples_and_without_dropout(tmp_path):
+    """A rate near 0 leaves it as bad as it starts, so that the parts differ in what is right."""
+
+    def build():
+        return nn.Sequential(
+            nn.Linear(4, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Dropout(0.5), nn.Linear(8, 2)
+        )
+
+    trained = []
+    slow = replace(
+        setting("relu"), build=build, hyperparameters=Hyperparameters(1e-9),
+        observe=lambda setting, seed, network: trained.append(network) or {},
+    )  # fmt: skip
+    study = ClassificationStudy("lowe2022.clouds", [slow], replace(TINY, seeds=1))
+    (chunk,) = study.chunks()
+    part = study.run(chunk, tmp_path, lambda fraction: None)
+    (row,) = part.outcomes.rows(named=True)
+    (network,) = trained
+    assert not network.training
+    right, loss = {}, {}
+    for name in ("train", "validation", "test"):
+        points, labels = getattr(CLOUDS, name)
+        with torch.no_grad():
+            logits = network(points.float()).double().numpy()
+        logs = logits - np.log(np.exp(logits).sum(1, keepdims=True))
+        right[name] = (logits.argmax(1) == labels.numpy()).mean()
+        loss[name] = -logs[np.arange(len(logs)), labels.numpy()].mean()
+    assert len({*right.values()}) == 3
+    assert row["test_accuracy"] == pytest.approx(right["test"])
+    assert row["validation_accuracy"] == pytest.approx(right["validation"])
+    assert row["training_loss"] == pytest.approx(loss["train"], rel=1e-6)
+    assert part.records["validation_loss"][-1] == pytest.approx(loss["validation"], rel=1e-6)
+    assert part.records["validation_accuracy"][-1] == pytest.approx(right["validation"])
+
+
+def test_of_widths_that_validate_equally_well_the_smaller_one_is_best():
+    rows = {"activation": ["relu"] * 3, "width": [16, 8, 32], "validation_accuracy": [0.9] * 3}
+    assert best_of(pl.DataFrame(rows), ["activation"], "width")["width"].to_list() == [8]

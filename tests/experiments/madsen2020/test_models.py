@@ -7,7 +7,7 @@ import torch
 from scipy import stats
 from torch import nn
 
-from torchalu.experiments import get
+from torchalu.experiments import Runs, get
 from torchalu.experiments.madsen2020 import models as paper
 from torchalu.experiments.setting import Setting, start_dense
 from torchalu.nn import penalty
@@ -189,3 +189,44 @@ def test_figure_9_gates_the_second_layer_alone():
     assert layers["NALU (separate)"][1].separate
     assert not layers["NALU (shared)"][1].separate
     assert {s.task.operation for s in study.settings} == {"add", "mul"}
+
+
+def test_figure_3_has_the_papers_ranges():
+    settings = get("madsen2020.figure3")(models=("NMU",), hidden_sizes=(2,)).settings
+    ranges = {
+        setting.labels["interpolation_range"]: (
+            setting.task.interpolation_range,
+            setting.task.extrapolation_range,
+        )
+        for setting in settings
+    }
+    assert ranges == {
+        "U[-2,-1]": ((-2, -1), (-6, -2)),
+        "U[-2,2]": ((-2, 2), ((-6, -2), (2, 6))),
+        "U[0,1]": ((0, 1), (1, 5)),
+        "U[0.1,0.2]": ((0.1, 0.2), (0.2, 2)),
+        "U[1.1,1.2]": ((1.1, 1.2), (1.2, 6)),
+        "U[1,2]": ((1, 2), (2, 6)),
+        "U[10,20]": ((10, 20), (20, 40)),
+    }
+
+
+def test_a_single_module_has_the_penalty_and_rate_of_its_unit_and_the_ramp_of_the_run():
+    """Of sums 0.01, of products 10 as in table 4; RealNPU and NPU as in Heim et al. 2020."""
+    study = get("madsen2020.single_module")(Runs(steps=1000))
+    models = {setting.model.name: setting.model for setting in study.settings}
+    assert {(m.penalty_start, m.penalty_end) for m in models.values()} == {(400, 700)}
+    numbers = {name: (m.penalty, m.learning_rate) for name, m in models.items()}
+    products, powers = ("NMU", "NAC*,NMU", "Gated NAU/NMU"), ("RealNPU", "NPU")
+    plain = ("NAC+", "NAC*", "NAC*,sigma", "NALU (shared)", "NALU (separate)")
+    assert numbers == {
+        "NAU": (0.01, 1e-3),
+        **dict.fromkeys(products, (10, 1e-3)),
+        **dict.fromkeys(powers, (1e-7, 5e-3)),
+        **dict.fromkeys(plain, (0, 1e-3)),
+    }
+    units = {name: model.build(2, 1) for name, model in models.items()}
+    assert all(len(stack) == 1 for stack in units.values())
+    assert [units[f"NALU ({kind})"][0].separate for kind in ("shared", "separate")] == [False, True]
+    parametrizations = [units[f"NAC*{end}"][0].parametrization for end in ("", ",sigma", ",NMU")]
+    assert parametrizations == ["tanh_sigmoid", "sigmoid", "clamped"]

@@ -13,6 +13,7 @@ from torch.nn import functional
 
 from data_sets import needs
 from torchalu import nn
+from torchalu.experiments.madsen2020 import sequential_study as study_module
 from torchalu.experiments.madsen2020 import sequential_training as training_module
 from torchalu.experiments.madsen2020.sequential_mnist import (
     figure4,
@@ -291,3 +292,65 @@ def test_the_nmu_learns_products_of_real_digits():
     network = sequential_model("product", "NMU").network("product", 16)
     result = train_network(network, data, training, seed=0)
     assert result.records["validation_loss"].min() < 0.1 * data.variance()
+
+
+def test_seeds_differ_in_what_they_train_on_and_agree_in_what_they_are_judged_by(digits):
+    training = SequentialTraining(2, (1, 3), **TINY)
+    first, other = (SequentialData("sum", training, seed) for seed in (0, 1))
+    for seed, data in enumerate((first, other)):
+        expected = SequentialMNIST("sum", 2, digits("train"), seed).sequences
+        assert torch.equal(data.train.sequences, expected)
+        assert len(data.train.digits.labels) == 30
+        assert len(data.validation.digits.labels) == 20
+        assert all(len(task.digits.labels) == 25 for task in data.tests.values())
+    assert not torch.equal(first.train.sequences, other.train.sequences)
+    assert torch.equal(first.validation.sequences, other.validation.sequences)
+    assert torch.equal(first.tests[3].sequences, other.tests[3].sequences)
+
+
+@pytest.mark.usefixtures("digits")
+def test_each_seed_has_a_start_of_its_own(tmp_path, monkeypatch):
+    starts = {}
+
+    def caught(network, data, training, seed, *_):
+        starts[seed] = {name: value.clone() for name, value in network.state_dict().items()}
+        raise Stopped
+
+    monkeypatch.setattr(study_module, "train_network", caught)
+    study = small(figure4, seeds=2, models=("NMU",))
+    for chunk in study.chunks():
+        if chunk.name.startswith("NMU"):
+            with pytest.raises(Stopped):
+                study.run(chunk, tmp_path, lambda fraction: None)
+    for seed, start in starts.items():
+        torch.manual_seed(seed)
+        expected = sequential_model("product", "NMU").network("product", 3).state_dict()
+        assert all(torch.equal(start[name], value) for name, value in expected.items())
+    assert not torch.equal(starts[0]["reader.layers.0.weight"], starts[1]["reader.layers.0.weight"])
+
+
+@pytest.mark.usefixtures("digits")
+def test_the_penalty_drives_weights_toward_0_and_1():
+    """A penalty that outweighs the loss moves each weight by Adam's rate in each step."""
+    moved = {}
+    for penalty in (0.0, 1e9):
+        training = SequentialTraining(2, (1,), **TINY, penalty=penalty)
+        training = replace(training, penalty_start=-1.0, penalty_end=0.0)
+        data = SequentialData("product", training, seed=0)
+        torch.manual_seed(0)
+        network = sequential_model("product", "NMU").network("product", 3)
+        weight = network.accumulator.rnn.cell.unit.weight
+        before = weight.detach().clone()
+        result = train_network(network, data, training, seed=0)
+        toward = torch.where(before > 0.5, 1.0, -1.0) * (weight.detach() - before)
+        moved[penalty] = toward.min().item() / (result.steps * training.learning_rate)
+    assert moved[1e9] == pytest.approx(1.0, rel=1e-3)
+    assert moved[0.0] < 0.9
+
+
+def test_the_sparsity_error_is_that_of_the_farthest_weight():
+    network = SequenceNetwork(UnitAccumulator(nn.NAU, 0.0))
+    unit = network.accumulator.rnn.cell.unit
+    for weight, error in (([[0.75, 1.0]], 0.25), ([[0.125, -0.625]], 0.375), ([[-1.0, 0.0]], 0.0)):
+        unit.load_state_dict({"weight": torch.tensor(weight)})
+        assert network.sparsity_error() == error

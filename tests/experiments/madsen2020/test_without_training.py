@@ -107,3 +107,10 @@ def test_the_criterion_for_one_unit_by_simulation(name, operation):
 def test_the_criterion_for_one_unit_needs_two_operands(task, message):
     with pytest.raises(ValueError, match=message):
         nearly_perfect_unit_loss(task)
+
+
+def test_each_seed_of_a_closed_form_has_rows_of_its_own():
+    task = SimpleFunction("mul", in_features=2, subsets=((0,), (1,)))
+    losses = [solve("least squares (x)", task, seed)["validation_loss"] for seed in (0, 0, 1, 2)]
+    assert losses[0] == losses[1]
+    assert len(set(losses)) == 3

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from torchalu import sweep
+from torchalu.engine import train
 from torchalu.evaluate import wilson
 from torchalu.experiments import get
 from torchalu.experiments.trask2018.arithmetic import table6, table8
@@ -305,3 +306,34 @@ def test_two_minutes_of_an_experiment(name, options, tmp_path):
     assert outcomes.height == 9
     better = outcomes["interpolation_error"] < outcomes["interpolation_random"]
     assert better.sum() >= 7
+
+
+def test_the_native_trainer_gets_the_seeds_inputs_its_start_and_the_ramped_penalty():
+    """The penalty of 10 sets in at a fifth of 20 steps, and is whole at two fifths."""
+    data = ArithmeticData(STATIC, ("mul",), [4], batch_size=8, rows=6)
+    model = arithmetic_model("static", "NMU")
+    replicas, records = learn(model, data, [4], 0.01, TINY)
+    begin = start(model, STATIC, [4], 1).current()
+    alone = train(
+        list(model.build(100).children()), data.function(0, "mul"), steps=20, replicas=[4],
+        batch_size=8, evaluate_every=10, learning_rate=0.01, penalty=10.0, penalty_start=4,
+        penalty_end=8, initial={name: value[0, 0] for name, value in begin.items()}, threads=1,
+    )  # fmt: skip
+    assert records["training_loss"].to_list() == alone.records["training_loss"].to_list()
+    for name, value in alone.parameters.items():
+        assert torch.equal(replicas.current()[name][0, 0], value[0])
+
+
+def test_all_models_are_relative_to_the_same_untrained_network(tmp_path):
+    columns = ["interpolation_random", "extrapolation_random"]
+    found = []
+    for model in ("Tanh", "NAC"):
+        study = table6(TINY, models=(model,), operations=("add", "mul"))
+        found.append(study.run(only(study), tmp_path / model, lambda _: None).outcomes)
+    assert found[0].select(columns).equals(found[1].select(columns))
+    data = ArithmeticData(STATIC, ("add", "mul"), range(2), 8, 6)
+    network = start(arithmetic_model("static", "None"), STATIC, range(2), 2)
+    inputs, targets = data.interpolation()
+    with torch.no_grad():
+        errors = (network(inputs).double() - targets.double()).square().mean((2, 3))
+    assert found[0][columns[0]].to_list() == pytest.approx(errors.flatten().tolist(), rel=1e-5)

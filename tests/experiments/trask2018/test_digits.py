@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import polars as pl
 import pytest
@@ -16,7 +17,7 @@ from torchalu.experiments.trask2018.digit_study import SeriesSetting, tensors_of
 from torchalu.experiments.trask2018.digit_training import SeriesTraining, train_series
 from torchalu.experiments.trask2018.digits import perception, table2, table2_search
 from torchalu.experiments.trask2018.published_digits import TABLE2
-from torchalu.tasks import Digits, load_mnist
+from torchalu.tasks import Digits, SequentialMNIST, load_mnist
 from torchalu.train import Stopped
 
 TINY = SeriesTraining(epochs=4, settle_epochs=2, evaluate_every=2, batch_size=2, hidden_size=4)
@@ -189,3 +190,31 @@ def test_a_short_run_on_real_digits_reads_them(tmp_path):
     training = SeriesTraining(epochs=12, settle_epochs=1, evaluate_every=4, keep_state=True)
     part = setting("sum", "NAU", training, (1, 10, 100)).run(0, tmp_path, lambda done: None)
     assert part.outcomes.filter(pl.col("length") == 10)["law_mae"][0] < 7  # 7.3: always 45
+
+
+@pytest.mark.usefixtures("made_up")
+@pytest.mark.parametrize("learning_rate", [1e-3, 1.0])
+def test_outcomes_are_of_the_best_step_and_without_dropout(tmp_path, learning_rate):
+    """At the greater rate the best step is not the last, at the smaller one features are alive."""
+    training = replace(TINY, epochs=10, evaluate_every=1, learning_rate=learning_rate, dropout=True)
+    part = setting("sum", "GRU", training).run(0, tmp_path, lambda done: None)
+    best = part.records.sort("validation_loss").row(0, named=True)
+    row = part.outcomes.row(0, named=True)
+    assert row["best_step"] == best["step"]
+    assert (best["step"] < row["steps"]) == (learning_rate == 1.0)
+    assert row["validation_loss"] == pytest.approx(best["validation_loss"], rel=1e-6)
+    network = training.network("sum", "GRU", 1)
+    network.load_state_dict(tensors_of(part.weights, settled=False))
+    found = SeriesData("sum", 2, 0, splits=splits()).measure(network.eval(), LENGTHS)
+    maes = [found[length].mae for length in LENGTHS]
+    assert part.outcomes["mae"].to_list() == pytest.approx(maes, rel=1e-6)
+
+
+def test_seeds_train_on_series_of_their_own_and_are_judged_by_the_same():
+    first, other = (SeriesData("sum", 2, seed, splits=splits()) for seed in (0, 1))
+    for seed, data in enumerate((first, other)):
+        expected = SequentialMNIST("sum", 10, bars("train"), seed, recut=True)
+        assert torch.equal(data.train.batch(0, 2).images, expected.batch(0, 2).images)
+        assert len(data.validation.digits.labels) == 20
+    assert not torch.equal(first.train.sequences, other.train.sequences)
+    assert torch.equal(first.validation.sequences, other.validation.sequences)

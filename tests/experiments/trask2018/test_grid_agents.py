@@ -6,12 +6,17 @@ import gymnasium
 import numpy as np
 import pytest
 import torch
+from scipy import stats
 from torch import nn
 
 from torchalu.experiments.trask2018.grid_agent import UNITS, GridAgent
 from torchalu.experiments.trask2018.grid_episodes import Episodes, all_starts, gumbel, play
 from torchalu.experiments.trask2018.grid_study import measured
-from torchalu.experiments.trask2018.grid_training import GridTraining, actor_critic_loss
+from torchalu.experiments.trask2018.grid_training import (
+    GridTraining,
+    actor_critic_loss,
+    train_agent,
+)
 from torchalu.tasks import GRID_ACTIONS, GridRules, GridWorlds
 
 SHORT = GridRules(instructions=(1, 3), timeout=6)
@@ -186,3 +191,44 @@ def test_numbers_out_of_range_are_refused(wrong, message):
 def test_agents_that_cannot_be_built_are_refused(wrong, message):
     with pytest.raises(ValueError, match=message):
         GridAgent(*wrong)
+
+
+FEW = GridTraining(
+    updates=4, worlds=3, learning_rate=0.01, evaluate_every=4, validation_episodes=4,
+    core_size=16, unit_size=4,
+)  # fmt: skip
+
+
+def test_updates_are_those_of_a_loop_over_fresh_worlds_at_a_falling_rate(tmp_path):
+    own, expected = (FEW.agent("NAC", seed=2) for _ in range(2))
+    result = train_agent(own, FEW, 2, tmp_path, lambda done: None)
+    optimizer = torch.optim.Adam(expected.parameters())
+    generator = torch.Generator().manual_seed(2)
+    for step in range(4):
+        word = np.random.SeedSequence([2, 0, step]).generate_state(1, np.uint64)[0]
+        worlds, noise = GridWorlds(3, GridRules(), seed=int(word)), gumbel(40, 3, generator)
+        optimizer.param_groups[0]["lr"] = 0.01 * (1 - step / 4)
+        optimizer.zero_grad()
+        actor_critic_loss(play(expected, worlds, noise), 0.99, 0.01).backward()
+        nn.utils.clip_grad_norm_(expected.parameters(), 1.0)
+        optimizer.step()
+    for name, value in expected.state_dict().items():
+        torch.testing.assert_close(result.last_state[name], value)
+
+
+def test_a_trained_agent_holds_its_best_parameters(tmp_path):
+    training = replace(FEW, updates=12, evaluate_every=1)
+    own = training.agent("LSTM", seed=0)
+    result = train_agent(own, training, 0, tmp_path, lambda done: None)
+    best = result.records.sort("validation_reward", "step", descending=[True, False])
+    assert result.best_step == best["step"][0] < result.steps
+    state = own.state_dict()
+    assert all(torch.equal(state[name], value) for name, value in result.best_state.items())
+    assert any(not torch.equal(state[name], value) for name, value in result.last_state.items())
+
+
+def test_the_error_of_the_reward_is_that_of_its_mean():
+    rules = GridRules()
+    episodes = play(Clockwork(), all_starts(rules, (5,)))
+    error = measured(episodes, 5, rules)["reward_error"]
+    assert error == pytest.approx(stats.sem(episodes.rewards), rel=1e-12)

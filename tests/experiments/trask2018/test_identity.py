@@ -136,3 +136,11 @@ def test_two_minutes_of_the_experiment(tmp_path):
     outcomes = sweep.run(table5(IdentityRuns(seeds=5, steps=2000)), tmp_path)
     means = dict(outcomes.group_by("model").agg(pl.col("error").median()).iter_rows())
     assert means["None"] < 0.01 < means["PReLU"] < means["Tanh"]
+
+
+def test_what_was_trained_on_is_shaded():
+    figure1 = table5(TINY, models=("Tanh", "None")).summarize(made_up())["figure1"]
+    for axes in draw_identity(figure1).axes:
+        (shade,) = axes.patches
+        box = shade.get_extents().transformed(axes.transData.inverted())
+        assert (box.x0, box.x1) == pytest.approx((-5, 5))

@@ -1,6 +1,7 @@
 """Even digits in a picture: the network, its last layers, training and table 4."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -171,3 +172,20 @@ def test_a_short_run_on_real_digits_beats_the_most_frequent_answer(tmp_path):
     training = ParityTraining(steps=300, evaluate_every=100, test_pictures=1000)
     part = ParitySetting({"layer": "NAC"}, "NAC", training).run(0, tmp_path, lambda done: None)
     assert part.outcomes["test_accuracy"][0] > 0.35  # one even digit: 0.3
+
+
+def test_outcomes_and_weights_are_of_the_best_step(tmp_path):
+    training = replace(TINY, steps=8, evaluate_every=1, learning_rate=0.05, test_pictures=5)
+    part = ParitySetting({"layer": "linear"}, "linear", training).run(
+        0, tmp_path, lambda done: None
+    )
+    best = part.records.sort("validation_loss").row(0, named=True)
+    (row,) = part.outcomes.rows(named=True)
+    assert row["best_step"] == best["step"] < row["steps"]
+    assert row["validation_loss"] == pytest.approx(best["validation_loss"], rel=1e-6)
+    network = parity_network("linear")
+    network.load_state_dict(part.weights)
+    images, targets = MNISTParity(bars("test"), seed=2).batch(0, 5)
+    with torch.no_grad():
+        right = network(images).argmax(1) == targets
+    assert row["test_accuracy"] == right.double().mean().item()

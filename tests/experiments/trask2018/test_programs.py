@@ -307,3 +307,19 @@ def test_a_unit_that_adds_goes_beyond_two_digits_and_an_lstm_does_not(tmp_path):
     matching = dict(outcomes.select("model", "matching").iter_rows())
     assert matching["NAC"] > 0.95
     assert matching["LSTM"] < 0.3
+
+
+def test_errors_are_over_as_many_programs_as_asked_for(tmp_path):
+    """Five of each number of digits, whatever the batch of the training."""
+    study = figure6(Seeds(1), models=("NAC",), hidden=(5,), registers=(2,), training=TINY)
+    (chunk,) = study.chunks()
+    part = study.run(chunk, tmp_path, lambda fraction: None)
+    network = ProgramNetwork("NAC", 5, registers=2)
+    network.load_state_dict(part.weights)
+    for digits, numbers in ((2, (0, 100)), (3, (100, 1000)), (4, (1000, 10_000))):
+        programs = Programs(("add",), (1, 1), numbers, seed=1_000_002).sample(0, 5)
+        with torch.no_grad():
+            answers = [network(encode_programs([one])).item() for one in programs]
+        squares = [(a - evaluate_program(p)) ** 2 for a, p in zip(answers, programs, strict=True)]
+        found = part.outcomes.filter(digits=digits)["rmse"].item()
+        assert found == pytest.approx(math.sqrt(sum(squares) / 5), rel=1e-5)

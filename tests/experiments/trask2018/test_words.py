@@ -316,3 +316,46 @@ def test_a_network_over_words_comes_near_the_rules(tmp_path):
     outcomes = sweep.run(study, tmp_path / "run", workers=1)
     errors = dict(outcomes.select("model", "test_mae").iter_rows())
     assert errors["NMU+NAU"] < 20 < errors["LSTM,last"]
+
+
+@pytest.mark.parametrize(("loss", "power"), [("squared", 2), ("absolute", 1)])
+def test_each_seed_has_its_start_and_the_loss_is_the_one_asked_for(tmp_path, loss, power):
+    """A bound near 0 on the gradient keeps the start."""
+    training = replace(TINY, loss=loss, clip_norm=1e-12)
+    batch, weights = NumberWords(1).part("train"), []
+    for seed in (0, 3):
+        setting = WordSetting("LSTM+NAC", 6, 5, 1, 0.01, training)
+        part = setting.run(seed, tmp_path / f"{seed}", lambda fraction: None)
+        with seeded(seed):
+            network = word_network("LSTM+NAC", 6, 5, 1)
+        for name, value in network.state_dict().items():
+            torch.testing.assert_close(part.weights[name], value, rtol=0, atol=1e-4)
+        with torch.no_grad():
+            errors = last_answers(network(batch.tokens), batch.lengths) - batch.targets[:, 0]
+        expected = errors.abs().pow(power).mean().item()
+        assert part.records["training_loss"].to_list() == pytest.approx([expected] * 2, rel=1e-3)
+        weights.append(part.weights["embedding.weight"])
+    assert (weights[0] - weights[1]).abs().max() > 0.1
+
+
+def test_the_penalty_drives_a_units_weights_toward_whole_numbers(tmp_path):
+    """One that outweighs the error moves each weight by Adam's rate in each step."""
+    moved = {}
+    for penalty in (0.0, 1e9):
+        training = replace(TINY, penalty=penalty, clip_norm=1e9)
+        setting = WordSetting("NMU+NAU", 0, 0, 0, 1e-3, training)
+        part = setting.run(0, tmp_path / f"{penalty}", lambda fraction: None)
+        with seeded(0):
+            start = word_network("NMU+NAU", 0, 0, 0).times.weight.detach()
+        whole = (start > 0.5).float()
+        closer = (start - whole).abs() - (part.weights["times.weight"] - whole).abs()
+        moved[penalty] = closer.min().item() / (part.outcomes["best_step"][0] * 1e-3)
+    assert moved[1e9] == pytest.approx(1.0, rel=0.1)  # it sets in after the first step
+    assert moved[0.0] < 0.5
+
+
+def test_quartiles_are_of_the_cell_whose_median_validates_best():
+    """Its test errors are 0.2, 0.4 and 0.6."""
+    (row,) = word_tables(made_up())["table3"].rows(named=True)
+    quartiles = [row[name] for name in ("quarter", "median", "three_quarters")]
+    assert quartiles == pytest.approx([0.3, 0.4, 0.5])

@@ -1,0 +1,51 @@
+"""Several starts of a training, and the best of them with its card: a new file."""
+
+import dataclasses
+
+import polars as pl
+import pytest
+import torch
+
+from exact_copy import copying_module
+from torchalu.tasks import algorithm
+from torchalu.train.algorithms import AlgorithmTraining, train_algorithm
+from torchalu.train.algorithms.result import AlgorithmResult
+from torchalu.zoo.learn import _best, learn
+
+TINY = AlgorithmTraining(
+    maps=6, bins=(3, 5), batch=4, steps=6, evaluate_every=3, validation_strings=4, seed=5,
+    validate_at=(1.0,),
+)  # fmt: skip
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+
+def test_each_start_has_a_seed_of_its_own_and_the_one_that_validates_best_is_kept(tmp_path):
+    task = algorithm("copy")
+    alone = {
+        seed: train_algorithm(task, dataclasses.replace(TINY, seed=seed)) for seed in (5, 6, 7)
+    }
+    losses = {seed: result.validation_loss for seed, result in alone.items()}
+    assert len({*losses.values()}) == 3
+    learned, records = learn(task, TINY, tmp_path, seeds=3, command="this one")
+    best = min(losses, key=losses.__getitem__)
+    card = learned.card
+    assert (card.seed, card.seeds_tried, card.command) == (best, 3, "this one")
+    assert card.steps == alone[best].best_step
+    assert records.drop("seconds").equals(alone[best].records.drop("seconds"))
+    state = learned.module.state_dict()
+    for name, value in alone[best].module.state_dict().items():
+        assert torch.equal(state[name], value)
+
+
+def test_the_card_counts_the_starts_that_generalize():
+    def result(loss, *right):
+        records = pl.DataFrame(
+            {"step": 9, "symbols": [4, 8], "right": right, "validation_loss": loss}
+        )
+        return AlgorithmResult(copying_module(), records, "finished", 20, 9, 1.0)
+
+    results = {4: result(0.1, 1.0, 0.9), 5: result(0.01, 1.0, 1.0), 6: result(0.02, 1.0, 1.0)}
+    learned, _ = _best(algorithm("copy"), results, "")
+    card = learned.card
+    assert (card.seed, card.seeds_tried, card.seeds_generalizing) == (5, 3, 2)
