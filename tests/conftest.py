@@ -1,6 +1,7 @@
 """The same generated examples in every run, and what several rooms' tests ask for."""
 
 import os
+import signal
 
 import pytest
 import torch
@@ -24,3 +25,11 @@ def one_thread():
 def every_step_reports(monkeypatch):
     """The training loop reports each step, not ten times a second: a short run is heard of too."""
     monkeypatch.setattr("torchalu.train.loop._REPORT_SECONDS", -1.0)
+
+
+@pytest.fixture
+def interruptible():
+    """Ctrl-C reaches this process, even if a shell has started it in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)

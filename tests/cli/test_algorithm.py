@@ -127,6 +127,7 @@ def test_progress_by_length(monkeypatch, capsys):
     assert all("strings right by length  4: " in line for line in lines)
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_interrupted_it_goes_on_where_it_was(tmp_path, monkeypatch, capsys):
     calls = []
 

@@ -59,15 +59,7 @@ def test_resumed_equals_uninterrupted(first):
     assert rest.status == ["finished"] * 3
 
 
-@pytest.fixture
-def _interruptible():
-    """Ctrl-C reaches this process, even if a shell has started it in the background."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
-@pytest.mark.usefixtures("_interruptible")
+@pytest.mark.usefixtures("interruptible")
 def test_interrupt_keeps_the_state_and_resumes_to_the_same():
     long = OPTIONS | {"steps": 10**10, "evaluate_every": 10**9}
     timer = threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT))
