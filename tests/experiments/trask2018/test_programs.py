@@ -201,21 +201,23 @@ def test_a_broken_run_goes_on_as_if_it_had_not_been(name, tmp_path):
     assert all(torch.equal(value, again.weights[key]) for key, value in whole.weights.items())
 
 
-def test_an_outcome_is_what_the_kept_weights_give():
+def test_an_outcome_is_what_the_kept_weights_give(tmp_path):
     setting = figure6(Seeds(1), models=("NAC",), hidden=(5,), registers=(2,), training=TINY)
-    import tempfile
-    from pathlib import Path
-
-    with tempfile.TemporaryDirectory() as folder:
-        (chunk,) = setting.chunks()
-        part = setting.run(chunk, Path(folder), lambda fraction: None)
+    (chunk,) = setting.chunks()
+    part = setting.run(chunk, tmp_path, lambda fraction: None)
     network = ProgramNetwork("NAC", 5, registers=2)
     network.load_state_dict(part.weights)
     programs = Programs(("add",), (1, 1), (100, 1000), seed=1_000_002).sample(0, 5)
     with torch.no_grad():
         answers = [network(encode_programs([program])).item() for program in programs]
-    expected = matching_digits(answers, [evaluate_program(program) for program in programs]).mean()
-    assert part.outcomes.filter(digits=3)["matching"].item() == pytest.approx(expected)
+    truth = [evaluate_program(program) for program in programs]
+    expected = matching_digits(answers, truth).mean()
+    row = part.outcomes.filter(digits=3)
+    assert row["matching"].item() == pytest.approx(expected)
+    off = [answer - right for answer, right in zip(answers, truth, strict=True)]
+    mean_square = sum(error**2 for error in off) / len(off)
+    assert row["rmse"].item() == pytest.approx(math.sqrt(mean_square), rel=1e-5)
+    assert row["rmse"].item() > 100
 
 
 def made_up():

@@ -188,7 +188,7 @@ def test_a_broken_run_goes_on_as_if_it_had_not_been(tmp_path):
     assert all(torch.equal(value, again.weights[key]) for key, value in whole.weights.items())
 
 
-def test_seeds_share_the_split_and_differ_in_their_start():
+def test_a_setting_is_described_by_its_labels_and_its_split():
     setting = WordSetting("LSTM+NAC", 4, 4, 1, 0.01, TINY)
     labels = {"model": "LSTM+NAC", "embedding": 4, "hidden": 4, "depth": 1, "learning_rate": 0.01}
     assert setting.labels == labels

@@ -8,9 +8,7 @@ from torch import nn
 from torchalu.evaluate import Noisy, StringAccuracy
 from torchalu.nn import DiagonalNeuralGPU
 from torchalu.tasks import StringFileTask, algorithm
-from torchalu.train.algorithms import (
-    StringValidation,
-)
+from torchalu.train.algorithms import LengthBins, StringValidation, TrainingStrings
 
 
 class Scripted:
@@ -54,11 +52,15 @@ def test_long_strings_are_left_out_while_most_shorter_ones_are_wrong(monkeypatch
 
 
 def test_validation_strings_are_not_those_of_training():
-    first, second = (
-        StringValidation(algorithm("badd"), [41], count=20, seed=seed).texts[41] for seed in (0, 1)
-    )
+    task = algorithm("badd")
+    first, second = (StringValidation(task, [41], count=20, seed=seed).texts[41] for seed in (0, 1))
     assert not set(first) & set(second)
     assert len(first[0]) == 41
+    drawn = TrainingStrings(task, LengthBins(task, bins=(41,), batch=500), seed=0)(0)[0].inputs
+    characters = "?" + task.alphabet
+    trained = {"".join(characters[n] for n in row if n) for row in drawn.tolist()}
+    assert len(next(iter(trained))) <= 41
+    assert not set(first) & trained
 
 
 def test_long_validation_strings_are_fewer():

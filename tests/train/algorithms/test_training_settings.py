@@ -1,0 +1,129 @@
+"""What the settings of a training reach: its strings, validation, gradients and memory."""
+
+import dataclasses
+
+import polars as pl
+import pytest
+from torch import nn
+
+from torchalu.evaluate import string_accuracy
+from torchalu.tasks import StringFileTask, algorithm
+from torchalu.train.algorithms import (
+    AlgorithmTraining,
+    new_module,
+    string_loss,
+    train_algorithm,
+)
+from torchalu.train.algorithms.result import AlgorithmResult, joined
+from torchalu.train.algorithms.start import check_training_memory
+
+TINY = AlgorithmTraining(
+    maps=6, bins=(3, 5), batch=2, steps=6, evaluate_every=3, validation_strings=3, every=2
+)
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+
+@pytest.fixture
+def trained_texts(monkeypatch):
+    """The inputs of all training strings, as they come."""
+    seen = []
+
+    def noting(alphabet):
+        def loss(module, groups):
+            for group in groups:
+                rows = group.inputs.tolist()
+                seen.extend("".join(alphabet[n - 1] for n in row if n) for row in rows)
+            return string_loss(module, groups)
+
+        monkeypatch.setattr("torchalu.train.algorithms.training.string_loss", loss)
+        return seen
+
+    return noting
+
+
+def test_long_carries_are_those_of_the_training_strings(trained_texts):
+    task, longest = algorithm("badd"), []
+    texts = trained_texts(task.alphabet)
+    training = dataclasses.replace(TINY, bins=(21,), batch=8, validate_at=(1.0,), long_carries=1.0)
+    train_algorithm(task, training)
+    assert len(texts) == 6 * 8
+    for text in texts:
+        carry, run, runs = 0, 0, [0]
+        for a, b in zip(*text.split("+"), strict=True):
+            carry = int(a) + int(b) + carry >= 2
+            run = run + 1 if carry else 0
+            runs.append(run)
+        longest.append(max(runs) / text.index("+"))
+    assert min(longest) >= 0.5
+
+
+def test_rows_are_trained_on_or_validated_on_but_never_both(trained_texts, monkeypatch):
+    rows = {f"{n:07b}".translate({48: "a", 49: "b"}): "ab"[n % 2] for n in range(128)}
+    task = StringFileTask(
+        name="own", title="rows", alphabet="ab", example="a", size=(1, 0), rows=rows
+    )
+    validated = set()
+
+    def noting(module, task, texts):
+        validated.update(texts)
+        return string_accuracy(module, task, texts)
+
+    monkeypatch.setattr("torchalu.train.algorithms.validation.string_accuracy", noting)
+    texts = trained_texts(task.alphabet)
+    training = dataclasses.replace(TINY, bins=(7,), batch=32, validation_strings=99)
+    train_algorithm(task, training)
+    most, few = task.split()
+    assert len(most.rows) > len(few.rows) > 0
+    assert set(texts) <= most.rows.keys()
+    assert validated == few.rows.keys()
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.5])
+def test_strings_under_noise_are_validated_where_there_is_noise(noise):
+    records = train_algorithm(algorithm("copy"), dataclasses.replace(TINY, noise=noise)).records
+    assert ("right_under_noise" in records.columns) == (noise > 0)
+
+
+def test_the_gradient_is_clipped():
+    """A bound near 0 keeps the start; Adam divides by 1e-4 at least."""
+    moved = []
+    for clip_norm in (1e-12, float("inf")):
+        training = dataclasses.replace(
+            TINY, clip_norm=clip_norm, optimizer="adam", gradient_noise=0.0, average=0.0
+        )
+        start = new_module(algorithm("copy"), training).state_dict()
+        state = train_algorithm(algorithm("copy"), training).module.state_dict()
+        moved.append(max((state[name] - start[name]).abs().max().item() for name in start))
+    assert moved[0] < 1e-6
+    assert moved[1] > 1e-3
+
+
+def test_attempts_are_joined_one_after_the_other():
+    def attempt(steps, losses, began, seconds):
+        records = pl.DataFrame(
+            {"step": steps, "seconds": seconds, "validation_loss": losses, "hardening_began": began}
+        )
+        best = steps[losses.index(min(losses))]
+        return AlgorithmResult(nn.Identity(), records, "ended", steps[-1], best, seconds[-1])
+
+    first = attempt([10, 20], [0.5, 0.4], [-1.0, 20.0], [1.0, 3.0])
+    second = attempt([10, 20, 30], [0.6, 0.2, 0.3], [-1.0, 10.0, 10.0], [2.0, 4.0, 7.0])
+    whole = joined([first, second])
+    assert (whole.module, whole.best_step, whole.steps) == (second.module, 40, 50)
+    assert whole.seconds == 10.0
+    assert whole.records.select("attempt", "step", "seconds", "hardening_began").rows() == [
+        *((0, 10, 1.0, -1.0), (0, 20, 3.0, 20.0)),
+        *((1, 30, 5.0, -1.0), (1, 40, 7.0, 30.0), (1, 50, 10.0, 30.0)),
+    ]
+
+
+def test_memory_that_gradients_take_is_reckoned_with(monkeypatch):
+    """4 bytes, 32 strings of 41 symbols, 48 maps in 10 and 18 x 41 copies, 3 x 4 symbols."""
+    taken = 4 * 32 * 41 * (48 * (10 + 18 * 41) + 3 * 4)
+    training = AlgorithmTraining(maps=48, bins=(41,), bins_per_step=1, batch=32)
+    free = {"bytes": taken}
+    monkeypatch.setattr("torchalu.evaluate.memory.free_bytes", lambda device: free["bytes"])
+    with pytest.raises(ValueError, match=r"bins is \(41,\), batch 32 and maps 48, which takes"):
+        check_training_memory(algorithm("badd"), training)
+    free["bytes"] = 2 * taken  # the parameters are few beside it
+    check_training_memory(algorithm("badd"), training)
