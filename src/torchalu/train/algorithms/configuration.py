@@ -38,6 +38,7 @@ class AlgorithmTraining:
         initial_noise: that from the first step on, until the task is learned.
         ramp: of `Hardening`.
         settle: of `Hardening`.
+        falls: of `Hardening`.
         attempts: at most; with noise, `GiveUp` ends those that fail, but for the last.
         patience: of `GiveUp`.
         parameter_sets: more than 1 relaxes the sharing of parameters, which needs a curriculum.
@@ -104,6 +105,7 @@ class AlgorithmTraining:
     initial_noise: float = 0.0
     ramp: int = 800
     settle: int = 600
+    falls: int = 1
     attempts: int = 4
     patience: int = 500
     parameter_sets: int = 1
@@ -155,6 +157,7 @@ class AlgorithmTraining:
             "every",
             "ramp",
             "settle",
+            "falls",
             "attempts",
             "patience",
             "steps",
@@ -205,8 +208,8 @@ class AlgorithmTraining:
             longer than it is, where they pad strings to nine lengths; what differs from binary
             addition by little has its numbers too; copying, reversing, sorting and duplicating
             take 48 maps; sums have noise from the first step on, twice as much at last, and settle
-            in 1000 steps, not 600; what is neither a sum nor one of these settles in 2400, and half
-            of its strings have long carries.
+            in 1000 steps, not 600, up to three times; what is neither a sum nor one of these
+            settles in 2400, and half of its strings have long carries.
 
         Example:
             >>> from torchalu.tasks import algorithm
@@ -221,6 +224,7 @@ class AlgorithmTraining:
                 noise=1.0,
                 initial_noise=0.2,
                 settle=1000,
+                falls=3,
                 validate_at=_FAR,
             )
         if task.name in _MOVES:

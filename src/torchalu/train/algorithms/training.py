@@ -240,7 +240,11 @@ def _methods(plan: LengthPlan, training: AlgorithmTraining) -> list[Hook]:
     if training.noise:
         hooks.append(
             Hardening(
-                training.noise, training.ramp, training.settle, initial=training.initial_noise
+                training.noise,
+                training.ramp,
+                training.settle,
+                initial=training.initial_noise,
+                falls=training.falls,
             )
         )
     if training.gradient_noise:
