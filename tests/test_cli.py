@@ -173,6 +173,21 @@ def test_plots(regressor, tmp_path, capsys):
     assert f"wrote {path}" in capsys.readouterr().out
 
 
+def test_the_formula_is_printed_even_where_a_file_cannot_be_written(
+    regressor, tmp_path, capsys, monkeypatch
+):
+    def full(*arguments, **options):
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr("torchalu.report.formulas.write_atomic", full)
+    path = str(tmp_path / "formula.py")
+    assert main(["fit", KEPLER, "--target", "period", "--features", "a", "--export", path]) == 2
+    out, err = capsys.readouterr()
+    assert out.startswith("period = a**(3/2)\n")
+    assert "wrote" not in out
+    assert err == "torchalu: No space left on device\n"
+
+
 ROWS = "1,2,3\n2,3,5\n4,1,6\n5,5,7\n"
 
 

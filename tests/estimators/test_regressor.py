@@ -11,6 +11,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import sympy
+import torch
 from scipy import stats
 from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
@@ -253,6 +254,81 @@ def test_a_wide_tolerance_does_not_end_the_search_early():
     assert model.certificate_.exact
 
 
+def test_a_small_signal_on_a_large_offset_is_found_and_noise_there_is_not_exact():
+    generator = np.random.default_rng(0)
+    X = generator.uniform(0.5, 4, (60, 2))
+    model = ArithmeticRegressor(restarts=0, random_state=0).fit(X, 1e6 + X.prod(axis=1))
+    assert str(model.formula_) == "x0*x1 + 1000000.0"
+    assert model.certificate_.exact
+    model.fit(X, 1.7e9 + generator.uniform(0, 1, 60))
+    assert not model.certificate_.exact
+    assert not model.candidates_["exact"].any()
+
+
+def test_constants_lie_in_the_intervals_beside_them():
+    for seed in range(8):
+        generator = np.random.default_rng(seed)
+        x = generator.uniform(1, 2, 40)
+        y = 0.9955 * x * (1 + 0.01 * generator.standard_normal(40))
+        model = ArithmeticRegressor(restarts=0, random_state=0).fit(x[:, None], y)
+        for constant in model.constants_.values():
+            if constant.free:
+                assert constant.low < constant.value < constant.high
+                assert constant.value == pytest.approx((constant.low + constant.high) / 2)
+
+
+def test_a_simple_number_has_the_interval_of_a_fit_that_frees_it_alone():
+    generator = np.random.default_rng(3)
+    x = generator.uniform(0.1, 9, 40)
+    y = x + 0.2137 + 0.003 * generator.standard_normal(40)
+    model = ArithmeticRegressor(restarts=0, random_state=0).fit(x[:, None], y)
+    scale, offset = model.constants_["scale"], model.constants_["offset"]
+    assert (scale.value, scale.free, offset.free) == (1.0, False, True)
+    assert model.candidates_["noise"][0] == "constant"
+    freed = stats.linregress(x, y)
+    half = stats.t.ppf(0.975, 38) * freed.stderr
+    assert (scale.low, scale.high) == pytest.approx((freed.slope - half, freed.slope + half))
+    half = stats.t.ppf(0.975, 39) * (y - x).std(ddof=1) / np.sqrt(40)
+    mean = (y - x).mean()
+    assert (offset.low, offset.high) == pytest.approx((mean - half, mean + half))
+
+
+def test_tensors_keep_their_precision():
+    X, y = make_table("a*b", 0, 1)
+    X, y = torch.tensor(X.to_numpy()), torch.tensor(np.asarray(y))
+    model = ArithmeticRegressor(**FAST).fit(X.float(), y.float())
+    assert model.certificate_.tolerance == 1e-5
+    assert model.certificate_.exact
+    assert model.predict(X.float()) == pytest.approx(y.numpy(), rel=1e-6)
+    assert ArithmeticRegressor(**FAST).fit(X, y).certificate_.tolerance == 1e-9
+    with pytest.raises(TypeError, match=r"X is a tensor of torch.bfloat16.*\.float\(\)"):
+        ArithmeticRegressor(**FAST).fit(X.bfloat16(), y)
+
+
+def test_frames_that_are_not_computed_yet():
+    frame = pl.DataFrame({"a": [1.0, 2.0, 3.0]}).lazy()
+    with pytest.raises(TypeError, match=r"X is a polars LazyFrame; .*call \.collect\(\)"):
+        ArithmeticRegressor(**FAST).fit(frame, [1.0, 2.0, 3.0])
+
+
+def test_masked_cells_targets_and_weights():
+    X, y = np.ma.masked_array(GOOD, mask=GOOD == 5), np.arange(4.0)
+    with pytest.raises(ValueError, match="column 'x1', row 2: '--' is masked"):
+        ArithmeticRegressor(**FAST).fit(X, y)
+    masked = np.ma.masked_array(y, mask=y == 3)
+    with pytest.raises(ValueError, match="column 'y', row 4: '--' is masked"):
+        ArithmeticRegressor(**FAST).fit(GOOD, masked)
+    with pytest.raises(ValueError, match="sample_weight has masked entries"):
+        ArithmeticRegressor(**FAST).fit(GOOD, y, sample_weight=masked)
+
+
+def test_the_random_numbers_of_torch_stay_where_they_are():
+    X, y = make_table("a*b", 0.3, 0)
+    state = torch.random.get_rng_state()
+    ArithmeticRegressor(restarts=2, steps=20, random_state=0).fit(X, np.sin(3 * y))
+    assert torch.equal(torch.random.get_rng_state(), state)
+
+
 def test_prediction_is_the_formula():
     X, y = make_table("1/(a + b)", 0.01, 3)
     model = ArithmeticRegressor(**FAST).fit(X, y)
@@ -273,7 +349,11 @@ def test_prediction_is_the_formula():
         ({"threads": 0}, "threads is 0; allowed"),
         ({"tolerance": -1.0}, "tolerance is -1.0"),
         ({"families": ["sums"]}, "families is .*allowed: some of sum, powers"),
+        ({"tolerance": "a"}, "tolerance is 'a'; allowed: a number from 0 to below 1, or None"),
         ({"families": "sum"}, "families is 'sum'"),
+        ({"families": 7}, "families is 7; allowed: some of sum"),
+        ({"families": []}, "families is \\[\\]"),
+        ({"families": [["sum"]]}, "families is .*allowed: some of sum"),
     ],
 )
 def test_wrong_arguments(arguments, message):
@@ -314,6 +394,8 @@ DAYS = pd.date_range("2020-01-01", periods=4)
         (DAYS, "row 1: '2020-01-01T00:00:00.* is a date or a time span; .*days since"),
         (DAYS.tz_localize("UTC"), "row 1: '2020-01-01 00:00:00.* is a date or a time span"),
         (DAYS - DAYS[0], "row 1: '0 .* is a date or a time span"),
+        (DAYS.to_period("D"), "row 1: '2020-01-01' is a date or a time span"),
+        ([2**53, 2**53 + 1, 1, 2], "row 2: 9007199254740993 has more digits .*common start"),
         (["u", "v", "w", "x"], "row 1: 'u' is not a number; .*leave the column out"),
         (pd.Categorical(["1", "v", "w", "x"]), "row 2: 'v' is not a number"),
         ([1.0, 2.0, np.nan, 4.0], "row 3: nan is not a number .*fill the value in"),

@@ -10,6 +10,7 @@ from torchalu.estimators.closed_form import (
     linear_structures,
     multilinear_structures,
     power_structures,
+    power_with_sum_structures,
     quadratic_structures,
     ratio_structures,
     split_structures,
@@ -44,6 +45,8 @@ def finds(structures, terms):
 
 
 RATIO = make_term([make_factor({0: 1, 1: -1}), make_factor({2: 1, 3: 1}, 0, -1)])
+LENS = make_term([*monomial({0: 1, 1: 1}).factors, make_factor({0: 1, 1: 1}, 0, -1)])
+HALF = make_factor({3: 1, 4: -1}, 0, -2)
 CASES = [
     (linear_structures, [make_term([make_factor({0: 1, 1: 1, 4: -1})])]),
     (linear_structures, [monomial({1: 1}), monomial({3: 1})]),
@@ -51,6 +54,8 @@ CASES = [
     (transformed_structures, [product_of([0, 1, 2], power=Fraction(1, 2))]),
     (power_structures, [monomial({0: 1, 1: 1, 2: -2})]),
     (power_structures, [monomial({0: Fraction(1, 3), 1: Fraction(-1, 2)})]),
+    (power_with_sum_structures, [LENS]),
+    (power_with_sum_structures, [make_term([*monomial({2: 1}).factors, HALF])]),
     (quadratic_structures, [monomial({0: 1, 1: 1}), monomial({2: 1, 3: 1})]),
     (quadratic_structures, [product_of([0, 1], [1, 2])]),
     (ratio_structures, [RATIO]),

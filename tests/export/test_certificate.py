@@ -49,6 +49,54 @@ def test_cancelled_row_is_compared_with_the_scale():
     assert not certify(lambda X: np.array(y) + 1e-11, np.zeros((3, 1)), y).exact
 
 
+def test_an_error_does_not_hide_behind_an_offset():
+    y = np.array([1e6, 1e6 + 1, 1e6 + 2])
+    deviation = math.sqrt(2 / 3)
+    wrong = certify(lambda X: np.add(y, [0, 0, 1e-3]), np.zeros((3, 1)), y)
+    assert wrong.max_rel_error == pytest.approx(1e-3 / (1e3 * deviation), rel=1e-6)
+    assert not wrong.exact
+    assert certify(lambda X: np.add(y, [0, 0, 0.9e-6 * deviation]), np.zeros((3, 1)), y).exact
+
+
+def test_errors_of_a_few_units_in_the_last_place_are_none():
+    y = np.array([1e14, 1e14 + 1, 1e14 + 2])
+    near = certify(lambda X: np.add(y, [0, 0, 1 / 16]), np.zeros((3, 1)), y)
+    assert near.max_rel_error == pytest.approx(1e-14 / 16)
+    far = certify(lambda X: np.add(y, [0, 0, 1 / 8]), np.zeros((3, 1)), y)
+    assert far.max_rel_error == pytest.approx(0.125 / (1e3 * math.sqrt(2 / 3)))
+
+
+def test_a_constant_target_is_compared_with_itself():
+    y = np.full(7, 0.1)
+    assert np.std(y) > 0  # by rounding
+    assert certify(lambda X: y + 0.9e-10, np.zeros((7, 1)), y).exact
+    assert not certify(lambda X: y + 1.1e-10, np.zeros((7, 1)), y).exact
+
+
+def test_predictions_that_are_no_real_numbers():
+    X, y = [[4.0], [9.0], [-1.0]], [2.0, 3.0, 0.0]
+    roots = certify(lambda X: X[:, 0].astype(complex) ** 0.5, X, y)
+    assert (roots.exact, roots.non_finite_rows) == (False, 1)
+    assert certify(lambda X: (X[:, 0] ** 2).astype(complex), X, [16.0, 81.0, 1.0]).exact
+    masked = certify(lambda X: np.ma.masked_array(y, mask=[0, 1, 0]), X, y)
+    assert (masked.exact, masked.non_finite_rows) == (False, 1)
+    with pytest.raises(TypeError, match=r"predict returned the dtype <U3; allowed: real numbers"):
+        certify(lambda X: np.array(["2.0", "3.0", "0.0"]), X, y)
+
+
+def test_masked_rows_are_refused():
+    X, y = np.ma.masked_array([[1.0], [2.0]], mask=[[0], [1]]), [2.0, 4.0]
+    with pytest.raises(ValueError, match="X has masked entries; allowed: none"):
+        certify(lambda X: 2 * X[:, 0], X, y)
+    with pytest.raises(ValueError, match="y has masked entries"):
+        certify(lambda X: 2 * X[:, 0], [[1.0], [2.0]], np.ma.masked_array(y, mask=[0, 1]))
+
+
+def test_a_name_with_a_line_break_stays_in_its_line():
+    certificate = certify(lambda X: X[:, 0], [[1.0], [2.0]], [1.0, 2.0], names=["mass\n[kg]"])
+    assert "mass\\n[kg] in [1, 2]" in str(certificate)
+
+
 @pytest.mark.parametrize(("error", "exact"), [(0.9e-9, True), (1.1e-9, False)])
 def test_default_tolerance_in_float64(error, exact):
     certificate = certify(lambda X: [1.0 + error], [[1.0]], [1.0])

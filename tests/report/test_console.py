@@ -71,6 +71,20 @@ def test_constants_free_fixed_and_certain():
     ]
 
 
+def test_a_constant_has_the_digits_that_its_interval_tells_apart(model):
+    free = SimpleNamespace(value=2459000.5123, low=2459000.5098, high=2459000.5148, free=True)
+    assert constant_lines({"offset": free}) == [
+        "offset = 2459000.5123, 95% interval [2459000.5098, 2459000.5148]"
+    ]
+    model.formula_, model.constants_ = "3.5*epoch + 2459000.5123", {"offset": free}
+    assert printed(model).startswith("y = 3.5*epoch + 2459000.5123\n")
+
+
+def test_a_number_outside_its_interval_is_not_said_to_lie_in_it():
+    fixed = SimpleNamespace(value=1.0, low=0.97, high=0.997, free=False)
+    assert constant_lines({"scale": fixed}) == ["scale = 1, 95% interval [0.97, 0.997]"]
+
+
 def test_the_list_rounds_long_decimals_and_leaves_names_alone(model):
     model.candidates_.loc[0, "formula"] = "0.999890572235868*x1.2345678 - 3.68294025153982e-6"
     assert "0.999891*x1.2345678 - 3.68294e-06" in printed(model)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from torchalu.report import FitPicture, draw_fit, plot_fit, require_matplotlib, stretch
+from torchalu.report.style import image
 from torchalu.tasks import Table, load_table
 
 
@@ -101,6 +102,21 @@ def test_long_formulas_are_cut_and_dollars_are_dollars():
     assert len(title.replace("\\", "")) < 90
 
 
+@pytest.mark.parametrize("columns", [1, 2])
+def test_names_with_dollars_are_no_formulas_of_matplotlib(columns):
+    names = ["$_a$", "$_b$"][:columns]
+    inside = Table(np.arange(2.0 * columns).reshape(2, columns), [1.0, 2.0], names, "$_y$")
+    beyond = {"$_far$": Table(3 + inside.X, inside.y, names, "$_y$")}
+    figure = draw_fit(FitPicture(inside, lambda X: X[:, 0] + 1, "$_a$ + 1", line, beyond))
+    assert image(figure, "png").startswith(b"\x89PNG")
+
+
+def test_characters_that_the_font_lacks_are_no_warnings(recwarn):
+    table = Table([[1.0], [2.0]], [1.0, 2.0], ["质量"], "能量")
+    image(draw_fit(FitPicture(table, lambda X: X[:, 0], "质量", line)), "png")
+    assert not [warning for warning in recwarn if "Glyph" in str(warning.message)]
+
+
 def test_values_of_any_sign_and_zero():
     table = Table([[-1.0], [0.0], [2.0]], [1.0, 0.0, 4.0])
     top = draw_fit(FitPicture(table, lambda X: X[:, 0] ** 2, "x0**2", line)).axes[0]
@@ -139,5 +155,17 @@ def test_stretch_goes_outwards(values, low, high):
 def test_stretch_leaves_out_what_has_no_value():
     table = Table([[-1.0], [2.0]], [1.0, 2.0])
     assert stretch(table, lambda X: np.sqrt(X[:, 0])).X.min() >= 0
-    with pytest.raises(ValueError, match="no finite values"):
-        stretch(table, lambda X: np.full(len(X), np.nan))
+    assert stretch(table, lambda X: np.full(len(X), np.nan)) is None
+
+
+def test_a_formula_without_values_farther_out_leaves_that_panel_empty():
+    X = np.random.default_rng(0).uniform(0.5, 4, (40, 2))
+
+    def root(X):
+        with np.errstate(invalid="ignore"):
+            return np.sqrt(8 - X.sum(axis=1))
+
+    left, right = draw_fit(FitPicture(Table(X, root(X)), root, "sqrt(8 - x0 - x1)", line)).axes
+    assert labels(left)
+    assert not right.lines
+    assert [text.get_text() for text in right.texts] == ["the formula has no finite values there"]

@@ -78,6 +78,7 @@ def with_cell(value):
         ("many", ["column 'b', row 3: 'many' is not a number", "allowed", "leave the column out"]),
         (None, ["column 'b', row 3: None is a missing value", "fill the value in"]),
         ([1], ["column 'b', row 3: [1] is not a number"]),
+        (2**53 + 1, ["column 'b', row 3: 9007199254740993 has more digits", "subtract a common"]),
         (datetime.date(2020, 1, 2), ["column 'b', row 3: '2020-01-02' is a date", "days since"]),
         (np.datetime64("2020-01-02"), ["column 'b', row 3: '2020-01-02' is a date"]),
     ],
@@ -100,6 +101,23 @@ def test_the_limit_itself_is_allowed_and_its_cube_is_finite():
 )
 def test_names_the_target(value, parts):
     fails(Table, X, [1.0, value, 2.0], target="age", parts=parts)
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.uint64, object])
+def test_whole_numbers_that_float64_would_round(dtype):
+    start = 1_700_000_000_000_000_000
+    times = np.array([[start], [start + 256], [start + 100]], dtype=dtype)
+    fails(Table, times, Y, parts=[f"column 'x0', row 3: {start + 100} has more digits", "start"])
+    assert Table(times[:2], Y[:2]).X[:, 0].tolist() == [float(start), float(start + 256)]
+
+
+def test_masked_cells():
+    masked = np.ma.masked_array(np.array(X, dtype=float), mask=np.zeros((3, 2)))
+    assert Table(masked, Y).X.tolist() == np.array(X).tolist()
+    masked.mask[2, 1] = True
+    fails(Table, masked, Y, names=["a", "b"], parts=["column 'b', row 3: '--' is masked", "fill"])
+    target = np.ma.masked_array(np.array(Y, dtype=float), mask=[0, 1, 0])
+    fails(Table, X, target, target="age", parts=["column 'age', row 2: '--' is masked"])
 
 
 def test_dates_and_complex_numbers():

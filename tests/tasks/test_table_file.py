@@ -103,6 +103,10 @@ def test_reads_parquet(tmp_path):
         ("a,y\n1,2\n3,-inf\n", ["column 'y', row 2: -inf is infinity"]),
         ("a,y\n1,2\n1e300,3\n", ["column 'a', row 2: 1e+300 is too large", "1e+100", "rescale"]),
         ("a,y\n1,2\n1e999,3\n", ["column 'a', row 2: inf is infinity"]),
+        (
+            "a,y\n9007199254740992,2\n9007199254740993,3\n",
+            ["column 'a', row 2: 9007199254740993 has more digits", "subtract a common start"],
+        ),
         ("a,y\ntrue,2\n1,3\n", ["column 'a', row 1: 'true' is text in a column that mixes"]),
         ("a,y\n1,2\n3,2\n", ["target column 'y' is 2 in all 2 rows"]),
         ("a,y\n1,2\n", ["1 row", "add rows"]),
@@ -218,6 +222,7 @@ def test_ten_thousand_columns_are_refused_at_once_and_a_few_of_them_read(write):
         ([1.0, None, 2.0], ["row 2: the cell is missing"]),
         ([1.0, float("nan"), 2.0], ["row 2: nan is not a number"]),
         ([[1], [2], [3]], ["row 1", "is of type List"]),
+        ([2, 2**53, 2**53 + 1], ["row 3: 9007199254740993 has more digits"]),
     ],
 )
 def test_says_what_is_wrong_with_a_parquet_column(tmp_path, column, parts):
@@ -228,6 +233,12 @@ def test_says_what_is_wrong_with_a_parquet_column(tmp_path, column, parts):
 
 def test_broken_and_empty_parquet(write, tmp_path):
     fails(write("a,y\n1,2\n", "table.parquet"), "y", parts=["not a valid Parquet file", "save"])
+    numbers = np.random.default_rng(0).normal(size=(2, 5000))
+    pl.DataFrame({"a": numbers[0], "y": numbers[1]}).write_parquet(tmp_path / "whole.parquet")
+    damaged = bytearray((tmp_path / "whole.parquet").read_bytes())
+    damaged[60:3000] = bytes(255 - byte for byte in damaged[60:3000])
+    path = write(bytes(damaged), "damaged.parquet")
+    fails(path, "y", parts=["damaged.parquet' is not a valid Parquet file", "save"])
     pl.DataFrame({"a": [], "y": []}).write_parquet(tmp_path / "none.parquet")
     fails(tmp_path / "none.parquet", "y", parts=["no rows"])
 

@@ -57,7 +57,7 @@ class Fit:
     """Print the formula alone."""
 
     def run(self) -> int:
-        """Reads, fits, writes the files, prints.
+        """Reads, fits, prints, writes the files.
 
         Returns:
             The exit status: 0, whether or not an exact formula was found.
@@ -72,8 +72,8 @@ class Fit:
         features = [name for group in self.features for name in group]
         table = read_table(self.table, self.target, features or None)
         model = self._fit(table)
+        self._print(model)
         self._write(table, model, exports)
-        self._print(model, [*exports, *([] if self.plot is None else [self.plot])])
         return 0
 
     def _check(self, exports: list[Path]) -> None:
@@ -109,26 +109,30 @@ class Fit:
         )
         return model.fit(named(table), table.y)
 
+    def _print(self, model: Any) -> None:
+        """The result, on standard output."""
+        from torchalu.report import print_fit, readable
+
+        if self.quiet:
+            print(readable(model.formula_, digits=None))
+        else:
+            print_fit(Console(), self.target, model)
+
     def _write(self, table: Table, model: Any, exports: list[Path]) -> None:
-        """The files that were asked for."""
+        """The files that were asked for; the formula is printed by then, whatever fails here."""
         from torchalu.report import write_formula
 
         for path in exports:
             write_formula(model.formula_, table.feature_names, path)
+            self._wrote(path)
         if self.plot is not None:
             _plot(table, model, self.table.name, self.plot)
+            self._wrote(self.plot)
 
-    def _print(self, model: Any, written: list[Path]) -> None:
-        """The result, on standard output."""
-        from torchalu.report import print_fit, readable
-
-        console = Console()
-        if self.quiet:
-            print(readable(model.formula_, digits=None))
-            return
-        print_fit(console, self.target, model)
-        for path in written:
-            console.print(f"wrote {path}", markup=False, highlight=False, soft_wrap=True)
+    def _wrote(self, path: Path) -> None:
+        """Says so, unless quiet."""
+        if not self.quiet:
+            Console().print(f"wrote {path}", markup=False, highlight=False, soft_wrap=True)
 
 
 def named(table: Table) -> pl.DataFrame:

@@ -6,8 +6,32 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+import torch
+from torch import Tensor
 
 from torchalu.estimators.optional import DataFrame
+
+
+def as_arrays(name: str, values: Any) -> Any:
+    """A tensor as an array of its dtype, all else as it is.
+
+    Args:
+        name: of the argument, for the error.
+        values: features, a target or weights.
+
+    Raises:
+        TypeError: what NumPy has no numbers for.
+    """
+    if isinstance(values, pl.LazyFrame):
+        raise TypeError(f"{name} is a polars LazyFrame; allowed: a DataFrame; call .collect()")
+    if not isinstance(values, Tensor):
+        return values
+    if values.dtype == torch.bfloat16:
+        raise TypeError(
+            f"{name} is a tensor of torch.bfloat16, which NumPy does not have; call .float(), and "
+            "set tolerance=8e-2"
+        )
+    return values.detach().cpu().numpy()
 
 
 def feature_columns(X: Any) -> list[tuple[str, np.ndarray]]:
@@ -33,6 +57,6 @@ def _array(values: Any) -> np.ndarray | None:
     if not isinstance(values, (np.ndarray, list, tuple)):
         return None
     try:
-        return np.asarray(values)
+        return values if np.ma.isMaskedArray(values) else np.asarray(values)
     except ValueError:
         return None

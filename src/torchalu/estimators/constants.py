@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 from scipy.stats import t as student
 
-from torchalu.estimators.least_squares import NOISE_FLOOR, Solution, solve
+from torchalu.estimators.least_squares import Solution, solve
 from torchalu.estimators.structures import Structure
 from torchalu.estimators.table import CanonicalTable
 
@@ -135,7 +135,7 @@ class _Problem:
         free = self.design.shape[1]
         freedom = float(table.weight[table.inner].sum()) - free
         unit = squares[table.inner].sum() / freedom if freedom > 0 else math.inf
-        floor = NOISE_FLOOR if proportional else NOISE_FLOOR * table.scale
+        floor = table.floor if proportional else table.floor * table.scale
         deviation = max(math.sqrt(squares.sum() / max(table.count - free, 1.0)), floor)
         nats = table.count * math.log(deviation) + 0.5 * float(table.weight @ np.log(variance))
         held = ~table.inner if not table.inner.all() else table.inner

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 
 import sympy
 from sympy import Add, Expr, Mul, Pow
@@ -21,10 +21,11 @@ class Constant:
 
     Args:
         value: what stands in the formula.
-        low: lower end of the 95% Student-t interval that the rows give it.
+        low: lower end of the 95% Student-t interval that the rows give it, all else in the formula
+            being as it is.
         high: upper end.
-        free: whether the value is the fitted one; else it is a simple number that the rows do not
-            contradict.
+        free: whether the value is the fitted one; else it is a simple number that lies within four
+            standard errors of what would be fitted.
     """
 
     value: float
@@ -75,11 +76,10 @@ def constants_of(
     """The candidate's constants by name, each with the interval that all rows give it.
 
     One term has a `scale`, several have a `coefficient of` each; then comes the `offset`. A column
-    whose name is not one word stands in backticks, as in the printed formula. The intervals are
-    those of the fit in which every constant is free, so that a simple number can be compared with
-    what the rows say.
+    whose name is not one word stands in backticks, as in the printed formula. The interval of a
+    simple number is that of a fit in which it is free, so that it can be compared with what the
+    rows say.
     """
-    free = make_candidate(candidate.structure, table)
     symbols = [sympy.Symbol(quoted(name)) for name in names]
     labels = [
         f"coefficient of {term_expression(term, symbols)}" for term in candidate.structure.terms
@@ -89,7 +89,12 @@ def constants_of(
         labels.append("offset")
     constants = {}
     for index, label in enumerate(labels):
-        low, high = (-float("inf"), float("inf")) if free is None else free.fit.interval(index)
-        fixed: Fraction | None = candidate.fixed[index]
-        constants[label] = Constant(float(candidate.fit.values[index]), low, high, fixed is None)
+        fixed = candidate.fixed
+        freed = candidate
+        if fixed[index] is not None:
+            others = (*fixed[:index], None, *fixed[index + 1 :])
+            freed = make_candidate(candidate.structure, table, others)
+        low, high = (-math.inf, math.inf) if freed is None else freed.fit.interval(index)
+        value = float(candidate.fit.values[index])
+        constants[label] = Constant(value, low, high, fixed[index] is None)
     return constants

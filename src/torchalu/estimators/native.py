@@ -8,6 +8,7 @@ from fractions import Fraction
 from itertools import product
 
 import numpy as np
+import torch
 from torch import nn
 
 from torchalu.engine import train
@@ -80,7 +81,8 @@ def native_structures(
     for stack in STACKS:
         if stack.family not in families:
             continue
-        modules = [*stack.modules(table.features), nn.Linear(1, 1)]
+        with torch.random.fork_rng(devices=[]):  # the replicas have starts of their own
+            modules = [*stack.modules(table.features), nn.Linear(1, 1)]
         for weights in _train(modules, data, restarts, steps, seed, threads):
             yield from stack.read(weights)
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
-from torchalu.estimators.columns import feature_columns, target_column
+from torchalu.estimators.columns import as_arrays, feature_columns, target_column
 from torchalu.estimators.formula import constants_of, to_expression
 from torchalu.estimators.native import native_structures
 from torchalu.estimators.optional import (
@@ -124,7 +124,8 @@ class ArithmeticRegressor(RegressorMixin, BaseEstimator):
             X: the features.
             y: the target.
             sample_weight: how much each row counts. Whole weights count rows: 3 is the same as
-                the row three times, 0 as leaving it out; others are relative to each other.
+                the row three times, 0 as leaving it out; others are relative to each other. Weights
+                of measurements, 1 / sigma**2, are none that count: divide them by their mean.
 
         Shape:
             X: (rows, features); y: (rows,); sample_weight: (rows,).
@@ -166,6 +167,7 @@ class ArithmeticRegressor(RegressorMixin, BaseEstimator):
             number or a division by 0.
         """
         check_is_fitted(self)
+        X = as_arrays("X", X)
         for name, values in feature_columns(X):
             check_column(name, values)
         X = validate_data(self, X, reset=False, dtype=np.float64)
@@ -189,11 +191,19 @@ class ArithmeticRegressor(RegressorMixin, BaseEstimator):
             raise ValueError(
                 f"threads is {self.threads!r}; allowed: a whole number, 1 or more, or None"
             )
-        if self.tolerance is not None and not 0 <= self.tolerance < 1:
-            raise ValueError(f"tolerance is {self.tolerance}; allowed: from 0 to below 1, or None")
+        if self.tolerance is not None and not (
+            isinstance(self.tolerance, Real) and 0 <= float(self.tolerance) < 1
+        ):
+            raise ValueError(
+                f"tolerance is {self.tolerance!r}; allowed: a number from 0 to below 1, or None"
+            )
         if self.families is not None:
-            unknown = [name for name in self.families if name not in FAMILIES]
-            if unknown or isinstance(self.families, str) or not len(self.families):
+            listed = isinstance(self.families, Collection) and not isinstance(self.families, str)
+            if (
+                not listed
+                or not self.families
+                or any(name not in FAMILIES for name in self.families)
+            ):
                 raise ValueError(
                     f"families is {self.families!r}; allowed: some of {', '.join(FAMILIES)}, in a "
                     "list, or None for all"
@@ -201,6 +211,7 @@ class ArithmeticRegressor(RegressorMixin, BaseEstimator):
 
     def _checked(self, X: Any, y: Any, sample_weight: Any) -> Table:
         """The rows that count, checked by scikit-learn's rules and by ours."""
+        X, y = as_arrays("X", X), as_arrays("y", y)
         columns = [*feature_columns(X), *target_column(y)]
         for name, values in columns:
             check_column(name, values)
@@ -210,6 +221,9 @@ class ArithmeticRegressor(RegressorMixin, BaseEstimator):
         )
         y = column_or_1d(y, warn=True)
         if sample_weight is not None:
+            sample_weight = as_arrays("sample_weight", sample_weight)
+            if np.ma.is_masked(sample_weight):
+                raise ValueError("sample_weight has masked entries; a weight of 0 leaves a row out")
             sample_weight = check_array(sample_weight, ensure_2d=False, input_name="sample_weight")
             if not np.any(sample_weight):
                 raise ValueError(

@@ -18,7 +18,7 @@ from torchalu.estimators.structures import (
     family_of,
 )
 from torchalu.estimators.table import CanonicalTable
-from torchalu.export.certificate import RMS_SHARE
+from torchalu.export.certificate import relative_errors
 
 FREE_CONSTANT_NODES = 3
 """What a free real constant adds to the complexity, on top of its own node."""
@@ -76,8 +76,7 @@ class Candidate:
     def is_exact(self, table: CanonicalTable, tolerance: float) -> bool:
         """Whether it gives every row of the table to within a relative tolerance."""
         error = np.abs(self.predict(table.X) - table.y)
-        scale = np.maximum(np.abs(table.y), RMS_SHARE * table.scale)
-        return bool(np.all(error <= tolerance * scale))
+        return bool(np.all(relative_errors(error, table.y) <= tolerance))
 
 
 def make_candidate(

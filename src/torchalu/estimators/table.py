@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+
+from torchalu.estimators.least_squares import NOISE_FLOOR
+
+_DEVIATIONS = 1e3
+_ROUNDING = 4 * float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True)
@@ -77,6 +83,16 @@ class CanonicalTable:
     def scale(self) -> float:
         """Root of the weighted mean square of the target."""
         return float(np.sqrt(np.average(self.y**2, weights=self.weight)))
+
+    @cached_property
+    def floor(self) -> float:
+        """The relative size of residuals that only rounding errors are left of.
+
+        It is small where the target is a small signal on a large offset.
+        """
+        mean = np.average(self.y, weights=self.weight)
+        deviation = math.sqrt(np.average((self.y - mean) ** 2, weights=self.weight))
+        return max(NOISE_FLOOR * min(1.0, _DEVIATIONS * deviation / self.scale), _ROUNDING)
 
 
 def canonical_table(

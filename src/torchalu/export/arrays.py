@@ -12,6 +12,8 @@ def real_array(name: str, values: Any, *dimensions: int) -> np.ndarray:
     if isinstance(values, torch.Tensor):
         values = values.detach().cpu()
         values = values.float() if values.dtype == torch.bfloat16 else values
+    if np.ma.is_masked(values):
+        raise ValueError(f"{name} has masked entries; allowed: none; remove these rows")
     array = np.asarray(values)
     if array.dtype.kind not in "fiub":
         raise TypeError(

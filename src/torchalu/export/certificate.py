@@ -15,12 +15,12 @@ from torchalu.export.arrays import finite, input_names, real_array
 from torchalu.export.snap import snap
 from torchalu.export.tolerance import default_tolerance
 from torchalu.nn import Unit
+from torchalu.tasks.table_names import printable
 
 Predict = Callable[[np.ndarray], Any]
 
-RMS_SHARE = 1e-3
-"""An error is never compared with less than this share of the target's root mean square."""
-
+_RMS_SHARE, _DEVIATIONS = 1e-3, 1e3
+_ROUNDING = 4 * float(np.finfo(np.float64).eps)
 _CHUNK = 4096
 _MOST_LINES = 8
 
@@ -30,12 +30,16 @@ class Certificate:
     r"""What a check of a prediction against a table found.
 
     The relative error of a row compares with the scale of the target there, which is not less
-    than a thousandth of the target's root mean square:
+    than a thousandth of the target's root mean square, and not more than a thousand times its
+    standard deviation:
 
     .. math:: e_i = \frac{|\hat y_i - y_i|}{s_i}, \qquad
-              s_i = \max\bigl(|y_i|, 10^{-3} \sqrt{\mathrm{mean}(y^2)}\bigr)
+              s_i = \min\Bigl(\max\bigl(|y_i|, 10^{-3} \sqrt{\mathrm{mean}(y^2)}\bigr),
+              10^3\, \mathrm{std}(y)\Bigr)
 
-    so that a row in which terms cancel is not compared with a number near 0. A prediction that
+    so that a row in which terms cancel is not compared with a number near 0, and no error hides
+    behind a large offset, as that of a date. The upper limit does not count for errors of a few
+    units in the last place, nor where the target is constant. A prediction that
     is NaN or infinite counts as an infinite error. Of several outputs each has its own scale.
 
     Args:
@@ -84,7 +88,9 @@ class Certificate:
                 f"before snapping: largest relative error {self.max_rel_error_before:.3g}, "
                 f"absolute {self.max_abs_error_before:.3g}"
             )
-        ranges = [f"{name} in [{low:.6g}, {high:.6g}]" for name, (low, high) in self._ranges()]
+        ranges = [
+            f"{printable(name)} in [{low:.6g}, {high:.6g}]" for name, (low, high) in self._ranges()
+        ]
         hidden = len(self.input_ranges) - len(ranges)
         lines.append("inputs seen: " + ", ".join(ranges) + (f", {hidden} more" if hidden else ""))
         return "\n".join(lines)
@@ -264,7 +270,7 @@ def _errors(
     name: str, predict: Predict, inputs: np.ndarray, targets: np.ndarray
 ) -> tuple[float, float, int]:
     """The largest absolute and relative error, and the number of rows without a finite value."""
-    predicted = np.asarray(predict(inputs.copy()), dtype=np.float64)
+    predicted = _real(name, predict(inputs.copy()))
     if predicted.shape != targets.shape and {predicted.shape, targets.shape} != {
         (len(targets),),
         (len(targets), 1),
@@ -276,15 +282,46 @@ def _errors(
     bad = int((~np.isfinite(predicted)).any(axis=1).sum())
     if bad:
         return math.inf, math.inf, bad
+    error = np.abs(predicted - targets)
+    return float(error.max()), float(relative_errors(error, targets).max()), 0
+
+
+def _real(name: str, predicted: Any) -> np.ndarray:
+    """A prediction in float64, with NaN for what is no real number."""
+    masked = np.ma.isMaskedArray(predicted)
+    array = np.asarray(np.ma.filled(predicted.astype(np.float64), np.nan) if masked else predicted)
+    if array.dtype.kind == "c":
+        array = np.where(np.imag(array) == 0, np.real(array), np.nan)
+    if array.dtype.kind not in "fiub":
+        raise TypeError(f"{name} returned the dtype {array.dtype}; allowed: real numbers")
+    return array.astype(np.float64)
+
+
+def relative_errors(error: np.ndarray, targets: np.ndarray) -> np.ndarray:
+    """Errors by the scales of their rows; see :class:`Certificate`.
+
+    Args:
+        error: absolute errors.
+        targets: the numbers that were to be predicted.
+
+    Shape:
+        (rows,) or (rows, outputs), all of them.
+    """
+    magnitude = np.abs(targets)
+    largest, unit = _units(targets)
+    rms = unit * np.sqrt(np.mean((targets / unit) ** 2, axis=0))
+    shifted = targets / 2 - targets[0] / 2  # a difference may overflow
+    _, half = _units(shifted)
+    with np.errstate(over="ignore"):
+        deviation = 2 * half * np.std(shifted / half, axis=0)
+    scale = np.maximum(magnitude, _RMS_SHARE * rms)
+    tiny = (error <= _ROUNDING * magnitude) | (deviation <= _ROUNDING * largest)
+    scale = np.where(tiny, scale, np.minimum(scale, _DEVIATIONS * deviation))
     with np.errstate(all="ignore"):
-        error = np.abs(predicted - targets)
-        scale = np.maximum(np.abs(targets), RMS_SHARE * _root_mean_square(targets))
-        relative = np.where(error == 0, 0.0, error / scale)
-    return float(error.max()), float(relative.max()), 0
+        return np.where(error == 0, 0.0, error / scale)
 
 
-def _root_mean_square(targets: np.ndarray) -> np.ndarray:
-    """The root mean square of each column, without overflow."""
-    largest = np.abs(targets).max(axis=0)
-    safe = np.where(largest > 0, largest, 1.0)
-    return safe * np.sqrt(np.mean((targets / safe) ** 2, axis=0))
+def _units(columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The largest magnitude of each column, and the same with 1 for 0, to divide by."""
+    largest = np.abs(columns).max(axis=0)
+    return largest, np.where(largest > 0, largest, 1.0)

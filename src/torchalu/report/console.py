@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,6 +17,7 @@ from torchalu.tasks.table_names import quoted
 _COLUMNS = ("formula", "error", "complexity", "exact")
 _RUNNERS_UP = 8
 _NARROW = 60
+_FEWEST_DIGITS, _MOST_DIGITS = 6, 15
 
 
 def print_fit(console: Console, target: str, model: Any, *, runners_up: int = _RUNNERS_UP) -> None:
@@ -37,7 +39,9 @@ def print_fit(console: Console, target: str, model: Any, *, runners_up: int = _R
         <BLANKLINE>
         exact: yes
     """
-    console.print(f"{quoted(target)} = {readable(model.formula_)}", style="bold", **_VERBATIM)
+    digits = max(map(_digits, model.constants_.values()), default=_FEWEST_DIGITS)
+    formula = readable(model.formula_, digits)
+    console.print(f"{quoted(target)} = {formula}", style="bold", **_VERBATIM)
     for line in constant_lines(model.constants_):
         console.print(line, **_VERBATIM)
     console.print()
@@ -58,7 +62,8 @@ def constant_lines(constants: Mapping[str, Any]) -> list[str]:
             `high` and `free`.
 
     Returns:
-        The lines; a constant whose interval has no width stands without one.
+        The lines, with as many digits as the interval tells apart; a constant whose interval has no
+        width stands without one.
 
     Example:
         >>> from types import SimpleNamespace
@@ -67,12 +72,23 @@ def constant_lines(constants: Mapping[str, Any]) -> list[str]:
     """
     lines = []
     for name, constant in constants.items():
-        line = f"{name} = {constant.value:.6g}"
+        digits = _digits(constant)
+        line = f"{name} = {constant.value:.{digits}g}"
         if constant.low < constant.high:
-            how = "" if constant.free else "the simplest number in its "
-            line += f", {how}95% interval [{constant.low:.6g}, {constant.high:.6g}]"
+            inside = constant.low <= constant.value <= constant.high
+            how = "" if constant.free or not inside else "the simplest number in its "
+            line += f", {how}95% interval [{constant.low:.{digits}g}, {constant.high:.{digits}g}]"
         lines.append(line)
     return lines
+
+
+def _digits(constant: Any) -> int:
+    """Significant digits that show the interval's half width with two of its own."""
+    half, value = (constant.high - constant.low) / 2, abs(constant.value)
+    if not 0 < half < value:
+        return _MOST_DIGITS if half == 0 and not float(value).is_integer() else _FEWEST_DIGITS
+    needed = math.floor(math.log10(value)) - math.floor(math.log10(half)) + 2
+    return min(max(needed, _FEWEST_DIGITS), _MOST_DIGITS)
 
 
 def candidates_grid(candidates: Any, rows: int = _RUNNERS_UP) -> Grid:

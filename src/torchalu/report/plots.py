@@ -105,7 +105,7 @@ def draw_fit(picture: FitPicture) -> Figure:
     if len(formula) > _TITLE_LENGTH:
         formula = formula[: _TITLE_LENGTH - 1] + "…"
     title = f"{picture.title}\n{formula}" if picture.title else formula
-    figure.suptitle(title.replace("$", r"\$"), fontsize=12, color=INK)
+    figure.suptitle(_plain(title), fontsize=12, color=INK)
     if picture.table.X.shape[1] == 1:
         _draw_curve(figure, picture)
     else:
@@ -140,13 +140,20 @@ def _draw_curve(figure: Figure, picture: FitPicture) -> None:
             picture.outside.items(), _cycle(len(picture.outside)), strict=True
         ):
             axes.plot(
-                rows.X[:, 0], of(rows), marker, color=color, ms=6, zorder=4, mec="white", label=name
+                rows.X[:, 0],
+                of(rows),
+                marker,
+                color=color,
+                ms=6,
+                zorder=4,
+                mec="white",
+                label=_plain(name),
             )
     bottom.margins(y=0.15)
     bottom.axhline(0, color=_FORMULA, lw=1.6)
     bottom.set_ylabel("data / formula − 1", color=INK)
-    bottom.set_xlabel(table.feature_names[0], color=INK)
-    top.set_ylabel(table.target, color=INK)
+    bottom.set_xlabel(_plain(table.feature_names[0]), color=INK)
+    top.set_ylabel(_plain(table.target), color=INK)
     top.legend(frameon=False, fontsize=9)
     polish(top, bottom)
 
@@ -154,20 +161,23 @@ def _draw_curve(figure: Figure, picture: FitPicture) -> None:
 def _draw_predictions(figure: Figure, picture: FitPicture) -> None:
     """Several features: predicted against true, inside on the left, outside on the right."""
     left, right = figure.subplots(1, 2)
-    inside = {"": picture.table}
+    inside, target = {"": picture.table}, _plain(picture.table.target)
     _draw_agreement(left, picture, inside)
     left.set_title("rows learned from", fontsize=11, color=INK)
-    left.set_xlabel(f"{picture.table.target}, true", color=INK)
+    left.set_xlabel(f"{target}, true", color=INK)
     if picture.outside:
         _draw_agreement(right, picture, picture.outside)
         right.set_title("outside their range", fontsize=11, color=INK)
-        right.set_xlabel(f"{picture.table.target}, true", color=INK)
+        right.set_xlabel(f"{target}, true", color=INK)
     else:
-        stretched = {"": stretch(picture.table, picture.predict)}
-        _draw_agreement(right, picture, stretched)
+        beyond = stretch(picture.table, picture.predict)
+        if beyond is None:
+            right.text(0.5, 0.5, "the formula has no finite values there", ha="center", color=INK)
+        else:
+            _draw_agreement(right, picture, {"": beyond})
         right.set_title("inputs up to 3 times farther out", fontsize=11, color=INK)
-        right.set_xlabel(f"{picture.table.target}, by the formula", color=INK)
-    left.set_ylabel(f"{picture.table.target}, predicted", color=INK)
+        right.set_xlabel(f"{target}, by the formula", color=INK)
+    left.set_ylabel(f"{target}, predicted", color=INK)
     polish(left, right)
 
 
@@ -175,7 +185,7 @@ def _draw_agreement(axes: Axes, picture: FitPicture, tables: Mapping[str, Table]
     """Predicted against true values of some tables."""
     for (name, rows), (_, marker) in zip(tables.items(), _cycle(len(tables)), strict=True):
         marker = marker if name else "o"
-        suffix = f", {name}" if name else ""
+        suffix = f", {_plain(name)}" if name else ""
         plain, formula = picture.baseline(rows.X), picture.predict(rows.X)
         axes.plot(
             rows.y,
@@ -197,7 +207,14 @@ def _draw_agreement(axes: Axes, picture: FitPicture, tables: Mapping[str, Table]
     axes.legend(frameon=False, fontsize=9)
 
 
-def stretch(table: Table, predict: Predict, *, factor: float = 3.0, rows: int = 300) -> Table:
+def _plain(text: str) -> str:
+    """The text as it is, where matplotlib would take what stands between two $ for a formula."""
+    return text.replace("$", r"\$")
+
+
+def stretch(
+    table: Table, predict: Predict, *, factor: float = 3.0, rows: int = 300
+) -> Table | None:
     """Rows outside a table's range, with the formula's values as target.
 
     Args:
@@ -208,15 +225,12 @@ def stretch(table: Table, predict: Predict, *, factor: float = 3.0, rows: int = 
         rows: how many to draw; rows where the formula has no finite value are left out.
 
     Returns:
-        The rows, of which at least two are kept.
-
-    Raises:
-        ValueError: if the formula has finite values in fewer than two of the rows.
+        The rows; None if the formula has finite values in fewer than two of them.
 
     Example:
         >>> table = Table([[1.0, 1.0], [2.0, 2.0]], [1.0, 4.0])
         >>> beyond = stretch(table, lambda X: X.prod(axis=1))
-        >>> bool(beyond.X.min() >= 2) and bool(beyond.X.max() <= 6)
+        >>> beyond is not None and bool(beyond.X.min() >= 2) and bool(beyond.X.max() <= 6)
         True
     """
     generator = np.random.default_rng(0)
@@ -228,7 +242,7 @@ def stretch(table: Table, predict: Predict, *, factor: float = 3.0, rows: int = 
         y = np.asarray(predict(X), dtype=np.float64)
     kept = np.isfinite(y) & (np.abs(y) < 1e99)
     if kept.sum() < 2:
-        raise ValueError("the formula has no finite values outside the table's range to show")
+        return None
     return Table(X[kept], y[kept], table.names, table.target)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import warnings
 from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
@@ -90,11 +91,13 @@ def image(figure: Figure, kind: str) -> bytes:
         kind: "png" or "svg".
     """
     buffer = io.BytesIO()
-    if kind == "svg":
-        import matplotlib
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")  # shown as boxes
+        if kind == "svg":
+            import matplotlib
 
-        with matplotlib.rc_context({"svg.hashsalt": "torchalu"}):
-            figure.savefig(buffer, format="svg", metadata={"Date": None})
-    else:
-        figure.savefig(buffer, format=kind, dpi=150)
+            with matplotlib.rc_context({"svg.hashsalt": "torchalu"}):
+                figure.savefig(buffer, format="svg", metadata={"Date": None})
+        else:
+            figure.savefig(buffer, format=kind, dpi=150)
     return buffer.getvalue()

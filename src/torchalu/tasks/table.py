@@ -70,8 +70,10 @@ class Table:
     dtype: np.dtype = _FLOAT64
 
     def __post_init__(self) -> None:
-        X = np.asarray(self.X)
-        y = np.asarray(self.y)
+        X, y = (
+            values if np.ma.isMaskedArray(values) else np.asarray(values)
+            for values in (self.X, self.y)
+        )
         _check_shapes(X, y, self.target)
         names = _check_names(self.names, X.shape[1], self.target)
         object.__setattr__(self, "names", names)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Sequence
 
 import numpy as np
 from jaxtyping import Float64
@@ -14,6 +15,8 @@ _NO_TEXT = "leave the column out of the features, or write it as numbers"
 _NO_DATE = "leave the column out of the features, or turn it into a number such as days since start"
 _FILL = "fill the value in, or remove the row"
 _TEMPORAL = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
+_WHOLE = 2**53
+_PANDAS_TEMPORAL = ("Period", "Interval")
 _MISSING = ("NoneType", "NAType", "NaTType")
 
 
@@ -27,6 +30,9 @@ def numbers(values: np.ndarray, names: tuple[str, ...]) -> Float64[np.ndarray, "
         raise _bad(names[0], 0, str(values[0, 0]), "is a date or a time span", _NO_DATE)
     if values.dtype.kind == "c":
         raise _bad(names[0], 0, values[0, 0], "is complex", "Complex data not supported: use reals")
+    for column, name in enumerate(names):
+        _check_mask(name, values[:, column])
+        check_whole(name, values[:, column])
     if values.dtype.kind in "USO":
         values = _from_objects(values, names)
     cells = np.array(values, dtype=np.float64, order="C")
@@ -39,9 +45,10 @@ def numbers(values: np.ndarray, names: tuple[str, ...]) -> Float64[np.ndarray, "
 
 
 def check_column(name: str, values: np.ndarray) -> None:
-    """Raises at the first value that is a date, text, missing, NaN or infinite.
+    """Raises at the first value that is a date, text, missing, masked, NaN or infinite.
 
-    Objects that are none of these, complex numbers and large ones pass.
+    So it does at the first whole number that float64 cannot hold. Objects that are none of these,
+    complex numbers and large ones pass.
 
     Args:
         name: the column's name.
@@ -63,8 +70,10 @@ def check_column(name: str, values: np.ndarray) -> None:
     """
     if values.dtype.kind in "mM" and len(values):
         raise _bad(name, 0, str(values[0]), "is a date or a time span", _NO_DATE)
+    _check_mask(name, values)
     if values.dtype.kind in "USO":
         _check_objects(name, values)
+    check_whole(name, values)
     if values.dtype.kind == "c":
         return
     try:
@@ -75,6 +84,45 @@ def check_column(name: str, values: np.ndarray) -> None:
     if not finite.all():
         row = int(np.argmin(finite))
         raise _bad_number(name, row, cells[row])
+
+
+def check_whole(name: str, values: np.ndarray, rows: Sequence[int] | None = None) -> None:
+    """Raises at the first whole number that float64 would round.
+
+    Args:
+        name: the column's name.
+        values: the column, of any dtype; what is no whole number passes.
+        rows: the rows that the values are in; the first ones if left out.
+
+    Raises:
+        TableError: naming the column, the row and the remedy.
+
+    Example:
+        >>> check_whole("t", np.array([2**53, 2**53 + 1]))
+        Traceback (most recent call last):
+        ...
+        torchalu.tasks.table_cells.TableError: column 't', row 2: 9007199254740993 has more digits
+        than float64 holds; allowed: finite numbers up to 1e+100 in magnitude; subtract a common
+        start, or round it
+    """
+    if values.dtype.kind not in "iuO":
+        return
+    places = range(len(values))
+    if values.dtype.kind in "iu":
+        places = np.flatnonzero((values > _WHOLE) | (values < -_WHOLE)).tolist()
+    for place in places:
+        value = values[place].item() if values.dtype.kind in "iu" else values[place]
+        if isinstance(value, int) and abs(value) > _WHOLE and int(float(value)) != value:
+            row = place if rows is None else rows[place]
+            remedy = "subtract a common start, or round it"
+            raise _bad(name, row, value, "has more digits than float64 holds", remedy)
+
+
+def _check_mask(name: str, values: np.ndarray) -> None:
+    """Raises at the first cell of a masked array that is masked."""
+    if np.ma.isMaskedArray(values) and np.ma.is_masked(values):
+        row = int(np.argmax(np.ma.getmaskarray(values)))
+        raise _bad(name, row, "--", "is masked", _FILL)
 
 
 def _from_objects(
@@ -96,7 +144,7 @@ def _check_objects(name: str, values: np.ndarray) -> None:
     for row, value in enumerate(values):
         if type(value).__name__ in _MISSING:
             raise _bad(name, row, value, "is a missing value", _FILL)
-        if isinstance(value, _TEMPORAL):
+        if isinstance(value, _TEMPORAL) or type(value).__name__ in _PANDAS_TEMPORAL:
             raise _bad(name, row, str(value), "is a date or a time span", _NO_DATE)
         if isinstance(value, (str, bytes)):
             try:

@@ -8,7 +8,7 @@ import difflib
 import io
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NoReturn
 
@@ -24,11 +24,13 @@ from torchalu.tasks.table import (
     coarsest_dtype,
     too_wide,
 )
+from torchalu.tasks.table_cells import check_whole
 
 _EXTENSIONS = (".csv", ".parquet")
 _DATE = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}|\d{1,2}:\d{2}")
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 _THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d*)?")
+_LONG_WHOLE = r"^[+-]?\d{16,}$"
 _BOOLEANS = {"true": 1.0, "false": 0.0}
 
 
@@ -155,21 +157,29 @@ def _ragged(path: Path, text: str, columns: int, error: Exception) -> NoReturn:
 
 def _parquet_columns(path: Path):
     """The names in a Parquet file, and what reads some of its columns."""
-    try:
+    with _valid_parquet(path):
         names = list(pl.read_parquet_schema(path))
-    except (pl.exceptions.PolarsError, OSError) as error:
-        summary = str(error).splitlines()[0]
-        raise TableError(
-            f"{str(path)!r} is not a valid Parquet file: {summary}; save it again"
-        ) from None
 
     def read(indices: list[int]) -> list[pl.Series]:
-        frame = pl.read_parquet(path, columns=[names[index] for index in sorted(set(indices))])
+        with _valid_parquet(path):
+            frame = pl.read_parquet(path, columns=[names[index] for index in sorted(set(indices))])
         if frame.height == 0:
             raise TableError(f"{str(path)!r} has column names but no rows; add rows")
         return [frame[names[index]] for index in indices]
 
     return names, read
+
+
+@contextlib.contextmanager
+def _valid_parquet(path: Path) -> Iterator[None]:
+    """Raises for what polars cannot read."""
+    try:
+        yield
+    except (pl.exceptions.PolarsError, OSError) as error:
+        summary = str(error).splitlines()[0]
+        raise TableError(
+            f"{str(path)!r} is not a valid Parquet file: {summary}; save it again"
+        ) from None
 
 
 def _choose(
@@ -234,6 +244,7 @@ def _to_numbers(column: pl.Series, name: str) -> Float64[np.ndarray, " rows"]:
     if column.null_count():
         row = int(column.is_null().arg_max() or 0)
         raise _bad_cell(name, row, None, "is missing", _FILL)
+    check_whole(name, column.to_numpy())
     return column.cast(pl.Float64).to_numpy()
 
 
@@ -254,6 +265,8 @@ def _parse(column: pl.Series, name: str) -> Float64[np.ndarray, " rows"]:
             return (stripped.str.to_lowercase() == "true").cast(pl.Float64).to_numpy()
     numbers = stripped.cast(pl.Float64, strict=False)
     if numbers.null_count() == 0:
+        rows = stripped.str.contains(_LONG_WHOLE).arg_true().to_list()
+        check_whole(name, np.array([int(stripped[row]) for row in rows], dtype=object), rows)
         return numbers.to_numpy()
     row = int(numbers.is_null().arg_max() or 0)
     value = stripped[row]

@@ -84,23 +84,24 @@ def test_rows_are_validated_on_once_at_most(monkeypatch):
     assert records["right"].to_list() == [0.5, 1.0]
 
 
-def test_strings_under_noise_count_as_those_of_one_more_length(monkeypatch):
+def test_strings_under_noise_count_as_those_of_more_lengths(monkeypatch):
     module = DiagonalNeuralGPU(3, maps=6)
     calls = []
 
     def accuracy(tried, task, texts):
         noise = tried.amplitude if isinstance(tried, Noisy) else 0.0
         calls.append((noise, len(texts[0])))
-        return StringAccuracy(np.arange(10) < (4 if noise else 8), 0.9, 1.0)
+        right = {(0.5, 8): 5, (0.5, 16): 3}.get(calls[-1], 8)
+        return StringAccuracy(np.arange(10) < right, 0.9, 1.0)
 
     monkeypatch.setattr("torchalu.train.algorithms.validation.string_accuracy", accuracy)
-    validation = StringValidation(algorithm("copy"), [4, 8, 16], count=10, seed=0, noise=0.5)
+    validation = StringValidation(algorithm("copy"), [4, 8, 16, 32], count=10, seed=0, noise=0.5)
     row = validation(module)
-    assert calls == [(0.0, 4), (0.0, 8), (0.0, 16), (0.5, 8)]
+    assert calls == [(0.0, 4), (0.0, 8), (0.0, 16), (0.0, 32), (0.5, 8), (0.5, 16)]
     assert row["right_under_noise"] == 0.4
-    assert row["validation_loss"] == pytest.approx(1 - 2.8 / 4 + 0.5 / (2 * 10 * 4))
+    assert row["validation_loss"] == pytest.approx(1 - 4.0 / 6 + 0.5 / (2 * 10 * 6))
     records = validation.by_length(pl.DataFrame({"step": [5], **{k: [v] for k, v in row.items()}}))
-    assert records["right_under_noise"].to_list() == [0.4] * 3
+    assert records["right_under_noise"].to_list() == [0.4] * 4
 
 
 def test_noise_is_not_tried_while_most_strings_are_wrong_without_it(monkeypatch):

@@ -36,14 +36,14 @@ def power_structures(table: CanonicalTable) -> Iterator[Structure]:
     for weight in table.views:
         relative = weight[rows] * table.y[rows] ** 2
         for subset in sparse_fits(logs, target, relative, sizes=6):
-            for powers in _rounded(subset):
+            for powers in rounded(subset):
                 pairs = zip(subset.columns, powers, strict=True)
                 term = monomial({int(usable[j]): p for j, p in pairs})
                 if term is not None:
                     yield make_structure([term], offset=False)
 
 
-def _rounded(subset: Subset) -> Iterator[tuple[Fraction, ...]]:
+def rounded(subset: Subset) -> Iterator[tuple[Fraction, ...]]:
     """The powers, rounded to multiples of 1, 1/2 and 1/3, and each to the nearest of these."""
     values = [float(p) for p in subset.coefficients]
     proposals = [

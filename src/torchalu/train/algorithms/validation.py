@@ -29,8 +29,8 @@ class StringValidation:
     cross-entropy, and N strings of a length at most: fewer wrong strings always count more than a
     lower cross-entropy, which decides between equals. A length is measured only if at least half of
     the strings of the one before it are right; otherwise all of its strings count as wrong, and its
-    cross-entropy as that of a guess. With `noise` the strings of the second length, under noise
-    of this amplitude, count as those of one more length.
+    cross-entropy as that of a guess. With `noise` the strings of the second and of the third
+    length, under noise of this amplitude, count as those of more lengths.
 
     Args:
         task: draws and solves the strings.
@@ -102,18 +102,24 @@ class StringValidation:
                 found = (math.nan,) * 3
             row |= {f"{name}@{n}": value for name, value in zip(_MEASURES, found, strict=True)}
         if self.noise:
-            borne = self._under_noise(module, row)
-            rates.append(borne.rate if borne is not None else 0.0)
-            losses.append(borne.loss if borne is not None else guess)
-            row["right_under_noise"] = rates[-1]
+            borne = [self._under_noise(module, n, row) for n in self.noisy]
+            rates += [0.0 if each is None else each.rate for each in borne]
+            losses += [guess if each is None else each.loss for each in borne]
+            row["right_under_noise"] = sum(rates[-len(borne) :]) / len(borne)
         loss = sum(losses) / len(losses)
         share = loss / (1 + loss) if math.isfinite(loss) else 1.0
         tie = share / (2 * max(map(len, self.texts.values())) * len(rates))
         return {"validation_loss": 1 - sum(rates) / len(rates) + tie} | row
 
-    def _under_noise(self, module: nn.Module, row: Mapping[str, float]) -> StringAccuracy | None:
-        """The strings of the second length, if there is one, unless they are left out."""
-        n = self.symbols[:2][-1]
+    @property
+    def noisy(self) -> list[int]:
+        """The lengths that are measured at under noise, too."""
+        return self.symbols[1:3] or self.symbols
+
+    def _under_noise(
+        self, module: nn.Module, n: int, row: Mapping[str, float]
+    ) -> StringAccuracy | None:
+        """The strings of a length under noise, unless they are left out."""
         if math.isnan(row[f"right@{n}"]):
             return None
         assert isinstance(module, NeuralGPUBase)
