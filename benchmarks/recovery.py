@@ -33,6 +33,8 @@ OPERATIONS = (
     "(a + b)*(c + d)",
     "a*b + c*d",
     "1/(a + b)",
+    "a*b/(a + b)",
+    "c*sqrt(a + b)",
 )
 NOISES = (0.0, 0.01)
 ROWS, LOW, HIGH = 300, 0.5, 4.0
