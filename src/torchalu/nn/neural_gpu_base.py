@@ -3,7 +3,7 @@
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import torch
 from jaxtyping import Float, Int64
@@ -195,6 +195,31 @@ class NeuralGPUBase(nn.Module, ABC):
         for name in _SHARED:
             mean = getattr(self, name).mean(0, keepdim=True)
             setattr(self, name, nn.Parameter(mean))
+
+    @torch.no_grad()
+    def sharpen_gates_(self, factor: float) -> Self:
+        r"""Make the gates steeper: multiply what they are computed from.
+
+        .. math:: \theta_{\text{gates}} \leftarrow \kappa \, \theta_{\text{gates}}
+
+        for kernels and biases of the reset and the update gates. A gate that is almost shut is
+        then shut, so that a number which a cell holds does not drift while signals pass by. See
+        :class:`torchalu.train.algorithms.Sharpening`.
+
+        Args:
+            factor: kappa; 1 changes nothing.
+
+        Raises:
+            ValueError: a factor that is not positive and finite.
+
+        Source:
+            Ours.
+        """
+        if not 0 < factor < math.inf:
+            raise ValueError(f"factor is {factor}; give a positive number, such as 2")
+        self.gate_weight.mul_(factor)
+        self.gate_bias.mul_(factor)
+        return self
 
     def extra_repr(self) -> str:
         """The constructor's arguments, for `repr`."""

@@ -21,6 +21,7 @@ from torchalu.train.algorithms import (
     PlateauDecay,
     SaturationCost,
     SharingRelaxation,
+    Sharpening,
     WeightAverage,
     string_loss,
 )
@@ -74,59 +75,39 @@ def test_a_perfect_model_gets_no_noise():
     assert not parameter.grad.any()
 
 
-def hardened(hardening, right, steps=100):
-    """The noise and the rate of each step, with an evaluation after each, until it ends."""
+def test_hardening_waits_then_adds_noise_then_lowers_the_rate_then_ends():
     module = NeuralGPU(4, maps=3)
     optimizer = torch.optim.SGD(module.parameters(), lr=0.1)
-    noises, rates = [], []
+    hardening, noises, rates = Hardening(0.5, ramp=4, settle=2, floor=0.25), [], []
     state = Progress(module, optimizer, [*module.parameters()], seed=3)
-    for step in range(steps):
+    for step in range(100):
         state.step = step
         hardening.before_step(state)
         noises.append(module.noise)
         rates.append(hardening.learning_rate_factor(step))
         state.step = step + 1
         hardening.after_step(state)
-        hardening.after_evaluation(state, right(step))
         if state.ended:
             break
-    return noises, rates
-
-
-def test_hardening_waits_then_adds_noise_then_lowers_the_rate_then_ends():
-    hardening = Hardening(0.5, ramp=4, settle=2, floor=0.25)
-    noises, rates = hardened(
-        hardening,
-        lambda step: {"right@41": 28 / 32, "right@101": 1.0} if step < 2 else {"right@41": 29 / 32},
-    )
+        right = {"right@41": 28 / 32, "right@101": 1.0} if step < 2 else {"right@41": 29 / 32}
+        hardening.after_evaluation(state, right)
     assert noises == [0.0, 0.0, 0.0, 0.0, 0.125, 0.25, 0.375, 0.5, 0.5]
     assert rates == [1, 1, 1, 1, 1, 1, 1, 1, 0.5]
 
 
-@pytest.mark.parametrize(
-    ("wrong", "first_right", "falls", "rates"),
-    [
-        ("right@101", 1, 3, [1, 1, 0.75, 0.5, 0.25]),
-        ("right@101", 6, 3, [1, 1, 0.75, 0.5, 0.25]),
-        ("right@101", 7, 3, [1, 1, 0.75, 0.5, 0.25, 1, 0.75, 0.5, 0.25]),
-        ("right_under_noise", 7, 3, [1, 1, 0.75, 0.5, 0.25, 1, 0.75, 0.5, 0.25]),
-        ("right_under_noise", 99, 2, [1, 1, 0.75, 0.5, 0.25, 1, 0.75, 0.5, 0.25]),
-        ("right_under_noise", 99, 1, [1, 1, 0.75, 0.5, 0.25]),
-    ],
-)
-@pytest.mark.parametrize("still_wrong", [31 / 32, math.nan])
-def test_the_rate_falls_anew_until_all_strings_are_right(
-    wrong, first_right, falls, rates, still_wrong
-):
-    all_right = {"right@41": 1.0, "right@101": 1.0, "right_under_noise": 1.0}
-    hardening = Hardening(0.5, ramp=1, settle=4, falls=falls)
-    _, found = hardened(
-        hardening,
-        lambda step: all_right | ({wrong: still_wrong} if step + 1 < first_right else {}),
-    )
-    assert found[1:] == rates
-    assert hardening.fall == (len(rates) - 1) // 4
-    assert hardening.right == (first_right < 99)
+@pytest.mark.parametrize(("step", "factor"), [(99, 1), (100, 1), (149, 1), (150, 3), (200, 3)])
+def test_gates_are_sharp_in_evaluations_from_the_whole_noise_on(step, factor):
+    module = NeuralGPU(4, maps=3)
+    trained = {name: value.clone() for name, value in module.state_dict().items()}
+    hardening = Hardening(0.5, ramp=50, settle=50)
+    hardening.began = 100 if step >= 100 else -1
+    optimizer = torch.optim.SGD(module.parameters(), lr=0.1)
+    state = Progress(module, optimizer, [*module.parameters()], seed=3, step=step)
+    with Sharpening(hardening, 3.0).evaluating(state):
+        for name, value in module.state_dict().items():
+            expected = trained[name] * (factor if name.startswith("gate_") else 1)
+            assert torch.equal(value, expected), name
+    assert all(torch.equal(value, trained[name]) for name, value in module.state_dict().items())
 
 
 def test_what_holds_on_no_longer_strings_is_given_up():
@@ -344,7 +325,7 @@ def test_wrong_numbers_are_named():
         (lambda: EndWhenRight(0), "times is 0"),
         (lambda: Hardening(-0.1, 1, 1), "noise is -0.1; give a number from 0 up"),
         (lambda: Hardening(0.5, 0, 1), "ramp is 0; give a positive integer"),
-        (lambda: Hardening(0.5, 1, 1, falls=0), "falls is 0; give a positive integer"),
+        (lambda: Sharpening(Hardening(0.5, 1, 1), 0.5), "factor is 0.5; give 1 or more"),
         (lambda: Hardening(0.5, 1, 1, learned=2.0), "learned is 2.0"),
         (lambda: SharingRelaxation(curriculum, factor=1.0), "pull is 0.0005, factor 1.0"),
         (lambda: ClippedAdamax([nn.Parameter(torch.zeros(1))], lr=0.0), "lr is 0.0"),

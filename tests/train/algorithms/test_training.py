@@ -1,6 +1,7 @@
 """Trainings: they learn, hold on longer strings, go on after a break, and name what is wrong."""
 
 import dataclasses
+import itertools
 import json
 import resource
 import subprocess
@@ -14,7 +15,7 @@ import pytest
 import torch
 from safetensors.torch import load, save
 
-from torchalu.evaluate import string_accuracy
+from torchalu.evaluate import StringAccuracy, string_accuracy
 from torchalu.tasks import StringFileTask, algorithm
 from torchalu.train import CheckpointError
 from torchalu.train.algorithms import (
@@ -72,6 +73,27 @@ def test_hardening_goes_on_where_it_was(tmp_path):
     assert again.records.drop("seconds").equals(unbroken.records.drop("seconds"))
     states = again.module.state_dict(), unbroken.module.state_dict()
     assert all(torch.equal(states[0][name], value) for name, value in states[1].items())
+
+
+def test_the_average_is_kept_with_sharp_gates(monkeypatch):
+    """Sharpening changes what is kept by its factor, and nothing of the training."""
+    losses = itertools.count(-1000)
+
+    def ever_better(module, task, texts):
+        return StringAccuracy(np.ones(len(texts), dtype=bool), 1.0, -next(losses) / 1000)
+
+    monkeypatch.setattr("torchalu.train.algorithms.validation.string_accuracy", ever_better)
+    training = AlgorithmTraining(
+        maps=6, bins=(2, 3), batch=8, steps=30, ramp=10, evaluate_every=15, validate_at=(1.0,),
+        validation_strings=4, sharpening=1.0,
+    )  # fmt: skip
+    plain = train_algorithm(algorithm("copy"), training)
+    sharp = train_algorithm(algorithm("copy"), dataclasses.replace(training, sharpening=2.0))
+    assert plain.records["training_loss"].equals(sharp.records["training_loss"])
+    assert plain.best_step == sharp.best_step == 30
+    for name, value in sharp.module.state_dict().items():
+        factor = 2 if name.startswith("gate_") else 1
+        assert torch.equal(value, factor * plain.module.state_dict()[name]), name
 
 
 @pytest.mark.usefixtures("every_step_reports")

@@ -17,6 +17,7 @@ from torchalu.train.algorithms.plateau import PlateauDecay
 from torchalu.train.algorithms.relaxation import SharingRelaxation
 from torchalu.train.algorithms.result import AlgorithmResult
 from torchalu.train.algorithms.saturation_cost import SaturationCost
+from torchalu.train.algorithms.sharpening import Sharpening
 from torchalu.train.algorithms.start import new_module
 from torchalu.train.algorithms.stopwatch import Stopwatch
 from torchalu.train.algorithms.training import AlgorithmProgress, length_plan, train_algorithm
@@ -39,6 +40,7 @@ __all__ = [
     "PlateauDecay",
     "SaturationCost",
     "SharingRelaxation",
+    "Sharpening",
     "Stopwatch",
     "StringValidation",
     "TrainingGroup",

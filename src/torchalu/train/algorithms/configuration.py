@@ -38,7 +38,7 @@ class AlgorithmTraining:
         initial_noise: that from the first step on, until the task is learned.
         ramp: of `Hardening`.
         settle: of `Hardening`.
-        falls: of `Hardening`.
+        sharpening: factor of `Sharpening`; 1 turns it off, and so does a noise of 0.
         attempts: at most; with noise, `GiveUp` ends those that fail, but for the last.
         patience: of `GiveUp`.
         parameter_sets: more than 1 relaxes the sharing of parameters, which needs a curriculum.
@@ -82,7 +82,7 @@ class AlgorithmTraining:
     Source:
         Freivalds & Liepins 2017, and the authors' program, for the defaults. Departures: those of
         `LengthBins` and `GradientNoise`; weights are averaged, some of the training strings have
-        long carries, and there are `Hardening` and `GiveUp`.
+        long carries, and there are `Hardening`, `Sharpening` and `GiveUp`.
 
     Example:
         >>> from torchalu.tasks import algorithm
@@ -105,7 +105,7 @@ class AlgorithmTraining:
     initial_noise: float = 0.0
     ramp: int = 800
     settle: int = 600
-    falls: int = 1
+    sharpening: float = 2.0
     attempts: int = 4
     patience: int = 500
     parameter_sets: int = 1
@@ -157,7 +157,6 @@ class AlgorithmTraining:
             "every",
             "ramp",
             "settle",
-            "falls",
             "attempts",
             "patience",
             "steps",
@@ -172,6 +171,8 @@ class AlgorithmTraining:
             if value is not None:
                 check_positive_integers(**{name: value})
         check_shares(long_carries=self.long_carries, smaller=self.smaller, threshold=self.threshold)
+        if not 1 <= self.sharpening < math.inf:
+            raise ValueError(f"sharpening is {self.sharpening}; give a factor of 1 or more")
         if not 0 < self.plateau_factor <= 1:
             raise ValueError(
                 f"plateau_factor is {self.plateau_factor}; give a number above 0, 1 at most"
@@ -208,8 +209,8 @@ class AlgorithmTraining:
             longer than it is, where they pad strings to nine lengths; what differs from binary
             addition by little has its numbers too; copying, reversing, sorting and duplicating
             take 48 maps; sums have noise from the first step on, twice as much at last, and settle
-            in 1000 steps, not 600, up to three times; what is neither a sum nor one of these
-            settles in 2400, and half of its strings have long carries.
+            in 1000 steps, not 600; what is neither a sum nor one of these settles in 2400, and half
+            of its strings have long carries.
 
         Example:
             >>> from torchalu.tasks import algorithm
@@ -224,7 +225,6 @@ class AlgorithmTraining:
                 noise=1.0,
                 initial_noise=0.2,
                 settle=1000,
-                falls=3,
                 validate_at=_FAR,
             )
         if task.name in _MOVES:

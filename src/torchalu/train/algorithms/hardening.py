@@ -14,13 +14,11 @@ class Hardening(Hook):
     r"""Once the task is learned, raises the noise of a Neural GPU, lowers the rate, and ends.
 
     .. math:: \nu_t = \nu_0 + (\nu - \nu_0) \min\Bigl(1, \frac{t - t_0}{k}\Bigr), \qquad
-              \frac{\lambda_t}{\lambda} = \max\Bigl(\phi, 1 - \frac{t - t_1}{l}\Bigr)
-              \ \text{from } t_1 = t_0 + k \text{ on}
+              \frac{\lambda_t}{\lambda} = \max\Bigl(\phi, 1 - \frac{t - t_0 - k}{l}\Bigr)
+              \ \text{from } t_0 + k \text{ on}
 
     with the first step t_0 after which nearly all validation strings of the greatest training
-    length are right; the noise is nu_0 before it. Where the rate has fallen, and no evaluation so
-    far has found all validation strings right, those under noise too, the rate is whole again and
-    falls anew from there, t_1.
+    length are right; the noise is nu_0 before it.
     A signal that is passed on from position to position without noise may fade by a little in
     each step, which strings of the training lengths do not show. With noise it has to be restored
     in each step. With some noise from the start, a network does not learn at first what does not
@@ -31,31 +29,27 @@ class Hardening(Hook):
         initial: nu_0, that before the task is learned.
         ramp: k, the steps in which it is reached.
         settle: l, those in which the learning rate falls then.
-        falls: how often it does so at most.
         floor: phi, the least fraction of the learning rate.
         learned: the fraction of those validation strings that has to be right.
 
     Attributes:
         began: t_0; -1 before it.
-        falls_from: t_1; -1 before t_0 is known.
-        fall: which of the falls it is, from 1.
-        right: whether an evaluation has found all validation strings right.
 
     Raises:
         ValueError: a number is out of its range.
 
     Source:
         Ours. Jim, Giles & Horne 1996 find that noise on the weights of recurrent networks improves
-        generalization; Loshchilov & Hutter 2017 let a rate fall several times.
+        generalization.
 
     Example:
         >>> hardening = Hardening(0.5, initial=0.25, ramp=1000, settle=1000)
-        >>> hardening.began, hardening.falls_from = 200, 1200
+        >>> hardening.began = 200
         >>> hardening.amplitude(700), hardening.learning_rate_factor(1700)
         (0.375, 0.5)
     """
 
-    kept = ("began", "falls_from", "fall", "right")
+    kept = ("began",)
 
     def __init__(
         self,
@@ -65,21 +59,18 @@ class Hardening(Hook):
         initial: float = 0.0,
         floor: float = 0.02,
         learned: float = 0.9,
-        falls: int = 1,
     ) -> None:
         if not noise >= 0:
             raise ValueError(f"noise is {noise}; give a number from 0 up")
         if not 0 <= initial <= noise:
             raise ValueError(f"initial is {initial}; give a number from 0 to noise, {noise}")
-        check_positive_integers(ramp=ramp, settle=settle, falls=falls)
+        check_positive_integers(ramp=ramp, settle=settle)
         for name, share in (("floor", floor), ("learned", learned)):
             if not 0 < share <= 1:
                 raise ValueError(f"{name} is {share}; give a number above 0, 1 at most")
         self.noise, self.initial, self.ramp, self.settle = noise, initial, ramp, settle
-        self.floor, self.learned, self.falls = floor, learned, falls
-        self.began = self.falls_from = -1
-        self.fall = 1
-        self.right = False
+        self.floor, self.learned = floor, learned
+        self.began = -1
 
     def amplitude(self, step: int) -> float:
         """The noise of a step.
@@ -94,7 +85,7 @@ class Hardening(Hook):
         """What is left of the learning rate."""
         if self.began < 0:
             return 1.0
-        return max(self.floor, 1 - max(0, step - self.falls_from) / self.settle)
+        return max(self.floor, 1 - max(0, step - self.began - self.ramp) / self.settle)
 
     def before_step(self, progress: Progress) -> None:
         """Set the module's noise."""
@@ -102,19 +93,14 @@ class Hardening(Hook):
         progress.module.noise = self.amplitude(progress.step)
 
     def after_evaluation(self, progress: Progress, row: Mapping[str, float]) -> None:
-        """Begin where the task is learned; end, or let the rate fall anew, where it has fallen."""
-        rates = [*right_by_symbols(row).values()]
-        if self.began < 0 and rates[0] >= self.learned:
-            self.began, self.falls_from = progress.step, progress.step + self.ramp
-        every = [*rates, row.get("right_under_noise", 1.0)]
-        self.right = self.right or all(rate == 1 for rate in every)
-        if self.began < 0 or progress.step < self.falls_from + self.settle:
-            return
-        if self.right or self.fall == self.falls:
+        """Begin where the task is learned."""
+        if self.began < 0 and next(iter(right_by_symbols(row).values())) >= self.learned:
+            self.began = progress.step
+
+    def after_step(self, progress: Progress) -> None:
+        """End where the learning rate has fallen."""
+        if self.began >= 0 and progress.step >= self.began + self.ramp + self.settle:
             progress.end()
-        else:
-            self.fall += 1
-            self.falls_from = progress.step
 
     def columns(self) -> dict[str, float]:
         """The step at which it began."""

@@ -31,6 +31,7 @@ from torchalu.train.algorithms.plateau import PlateauDecay
 from torchalu.train.algorithms.relaxation import SharingRelaxation, merge_equal_sets
 from torchalu.train.algorithms.result import AlgorithmResult, joined
 from torchalu.train.algorithms.saturation_cost import SaturationCost
+from torchalu.train.algorithms.sharpening import Sharpening
 from torchalu.train.algorithms.start import check_training_memory, new_module
 from torchalu.train.algorithms.stopwatch import Stopwatch
 from torchalu.train.algorithms.validation import EndWhenRight, StringValidation
@@ -237,16 +238,12 @@ def _methods(plan: LengthPlan, training: AlgorithmTraining) -> list[Hook]:
     hooks: list[Hook] = []
     if training.saturation:
         hooks.append(SaturationCost(training.saturation, training.saturation_least, training.every))
+    hardening = None
     if training.noise:
-        hooks.append(
-            Hardening(
-                training.noise,
-                training.ramp,
-                training.settle,
-                initial=training.initial_noise,
-                falls=training.falls,
-            )
+        hardening = Hardening(
+            training.noise, training.ramp, training.settle, initial=training.initial_noise
         )
+        hooks.append(hardening)
     if training.gradient_noise:
         hooks.append(GradientNoise(training.gradient_noise, training.gradient_noise_law))
     if training.parameter_sets > 1 and isinstance(plan, LengthCurriculum):
@@ -255,6 +252,8 @@ def _methods(plan: LengthPlan, training: AlgorithmTraining) -> list[Hook]:
         hooks.append(PlateauDecay(training.plateau_factor, every=training.every))
     if training.average:
         hooks.append(WeightAverage(training.average))
+    if hardening is not None and training.sharpening > 1:
+        hooks.append(Sharpening(hardening, training.sharpening))
     if training.end_after:
         hooks.append(EndWhenRight(training.end_after))
     return hooks
