@@ -220,8 +220,7 @@ def verify(
         ValueError: as :func:`certify` and :func:`torchalu.snap`.
 
     Source:
-        Ours; that a model is judged after its weights are made exact follows Madsen & Johansen
-        2020, section 2.3.
+        Ours.
 
     Example:
         >>> from torchalu.nn import NAU

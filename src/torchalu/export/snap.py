@@ -90,7 +90,8 @@ def snap(module: nn.Module) -> SnapReport:
             pruning; nothing has been changed then.
 
     Source:
-        Madsen & Johansen 2020, section 2.3, on weights that are -1, 0 and 1; the report is ours.
+        Madsen & Johansen 2020, sections 2.1 and 2.2, on weights that are -1, 0 and 1; that they
+        are rounded, and the report, is ours.
 
     Example:
         >>> from torchalu.nn import NAU

@@ -24,7 +24,7 @@ def nac_weight(
         `(out, in)` and `(out, in)` to `(out, in)`.
 
     Source:
-        Trask et al. 2018, section 3, the neural accumulator.
+        Trask et al. 2018, section 2, the neural accumulator.
 
     Example:
         >>> nac_weight(torch.tensor([[9.0, -9.0]]), torch.tensor([[20.0, -20.0]])).round(decimals=4)
@@ -55,7 +55,7 @@ def nac(
         ValueError: the shapes do not fit.
 
     Source:
-        Trask et al. 2018, section 3, the neural accumulator.
+        Trask et al. 2018, section 2, the neural accumulator.
 
     Example:
         >>> w_hat, m_hat = torch.tensor([[20.0, -20.0]]), torch.tensor([[40.0, 40.0]])
@@ -92,7 +92,7 @@ def nac_mul(
         ValueError: the shapes do not fit, or `eps` is not positive.
 
     Source:
-        Trask et al. 2018, section 3; Madsen & Johansen 2020, equation 3. Departures: a product
+        Trask et al. 2018, section 2; Madsen & Johansen 2020, equation 3. Departures: a product
         beyond the largest finite number stops there, with a gradient of 0, where the equation
         would overflow and then meet 0 * inf; half precision is computed in float32.
 

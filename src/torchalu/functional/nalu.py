@@ -39,7 +39,7 @@ def nalu(
         ValueError: the shapes do not fit, or `eps` is not positive.
 
     Source:
-        Trask et al. 2018, section 3. Departures: 1 - g is computed as sigma(-G x), which keeps
+        Trask et al. 2018, section 2. Departures: 1 - g is computed as sigma(-G x), which keeps
         a small gate that 1 - g would round to 0; the product saturates as in :func:`nac_mul`;
         half precision is computed in float32.
 

@@ -44,7 +44,7 @@ class NAC(Unit):
             not `in_features`.
 
     Source:
-        Trask et al. 2018, section 3; initialization: Madsen & Johansen 2020, appendix B.2,
+        Trask et al. 2018, section 2; initialization: Madsen & Johansen 2020, appendix B.2,
         where a fan below 5, for which no r exists, counts as 5, as in the authors' program.
 
     Example:

@@ -49,7 +49,7 @@ class NACMul(Unit):
             last dimension of the input is not `in_features`, or `eps` is not positive.
 
     Source:
-        Trask et al. 2018, section 3; Madsen & Johansen 2020, equation 3 and, for the sigmoid
+        Trask et al. 2018, section 2; Madsen & Johansen 2020, equation 3 and, for the sigmoid
         and the clamped weights, section 4.1.3; initialization of "sigmoid": the authors'
         program. Departures: those of :func:`torchalu.functional.nac_mul`.
 

@@ -42,7 +42,7 @@ class NALU(Unit):
             not `in_features`, or `eps` is not positive.
 
     Source:
-        Trask et al. 2018, section 3; separate weights: Madsen & Johansen 2020, appendix C.5.
+        Trask et al. 2018, section 2; separate weights: Madsen & Johansen 2020, appendix C.5.
         Departures: the initialization of Madsen & Johansen, since Trask et al. give none; those
         of :func:`torchalu.functional.nalu`.
 

@@ -27,7 +27,7 @@ def penalty(model: nn.Module) -> Float[Tensor, ""]:
         Answers with `()`.
 
     Source:
-        Madsen & Johansen 2020, section 2.2 and 2.7, equations 6, 11 and 14.
+        Madsen & Johansen 2020, sections 2.2, 2.5 and 2.7, equations 6, 11 and 14.
 
     Example:
         >>> from torchalu.nn import NAU, NMU

@@ -98,8 +98,8 @@ def sparsity(weight: Float[Tensor, "out in"]) -> Float[Tensor, ""]:
         `(out, in)` to `()`.
 
     Source:
-        Madsen & Johansen 2020, equations 6 and 11. Departure, which follows the authors'
-        program: the mean over all elements.
+        Madsen & Johansen 2020, equations 6 and 11. Departure: equation 11 has 1 - W where this has
+        1 - \|W\|, which differs below -1/2 alone, where no clamped weight of an NMU is.
     """
     magnitude = weight.abs()
     return torch.minimum(magnitude, (1 - magnitude).abs()).mean()

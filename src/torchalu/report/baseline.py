@@ -34,9 +34,9 @@ def fit_mlp(table: Table, *, hidden: int = 16, steps: int = 1000, seed: int = 0)
         (rows, features) to (rows,).
 
     Source:
-        The baseline of Trask et al. 2018 (arXiv:1808.00508), section 4.1: a multi-layer perceptron
-        with one hidden layer. Departure: `hidden` is a choice here, not always 2, and the data is
-        standardized, both in the perceptron's favor.
+        The baseline of Trask et al. 2018 (arXiv:1808.00508), section 4.1 and appendix B: a
+        multi-layer perceptron with one hidden layer. Departure: `hidden` is a choice here, not
+        always 2, and the data is standardized, both in the perceptron's favor.
 
     Example:
         >>> table = Table([[0.0], [1.0], [2.0], [3.0]], [0.0, 2.0, 4.0, 6.0])

@@ -24,8 +24,8 @@ class Needle:
 
     Source:
         Madsen & Johansen 2020 (arXiv:2001.05016), section 4.1: the static task with 100 inputs,
-        subset ratio 0.25 and overlap 0.5 (13 of 25 columns here as there). Departure: the columns
-        stand at random positions and not in two adjacent runs.
+        subset ratio 0.25 and overlap 0.5. Departures: the columns stand at random positions and
+        not in two adjacent runs; 13 of 25 are shared, there 12.
 
     Example:
         >>> needle = Needle(seed=3)

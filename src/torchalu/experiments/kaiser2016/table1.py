@@ -89,7 +89,7 @@ def table1(
             model can learn.
 
     Source:
-        Kaiser & Sutskever 2016, section 3.1 and table 1. Departures: see the README.
+        Kaiser & Sutskever 2016, section 3.1 and table 1. Departures: see `docs/kaiser2016.md`.
 
     Example:
         >>> study = table1(Seeds(2), tasks=("badd",), models=("improved", "stack_rnn"))

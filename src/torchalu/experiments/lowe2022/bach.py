@@ -99,7 +99,7 @@ def bach(
         FileNotFoundError: the chorales have not been fetched.
 
     Source:
-        Lowe et al. 2022, section 4.2. Departures: see the README.
+        Lowe et al. 2022, section 4.2. Departures: see `docs/lowe2022.md`.
 
     Example:
         >>> study = bach(activations=("relu", "xnor_ail"))  # doctest: +SKIP

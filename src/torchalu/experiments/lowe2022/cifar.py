@@ -83,7 +83,7 @@ def figure6(
             not there.
 
     Source:
-        Lowe et al. 2022, section 4.4 and figure 6. Departures: see the README.
+        Lowe et al. 2022, section 4.4 and figure 6. Departures: see `docs/lowe2022.md`.
 
     Example:
         >>> study = figure6(activations=("relu", "or_ail"), widths=(0.25,), depth=26)

@@ -53,7 +53,8 @@ def figure5(
         ValueError: a count that is not positive, a name that is unknown.
 
     Source:
-        Lowe et al. 2022, section 4.3 and figure 5, with 40 seeds. Departures: see the README.
+        Lowe et al. 2022, section 4.3 and figure 5, which has 40 seeds. Departures: see
+        `docs/lowe2022.md`.
 
     Example:
         >>> study = figure5(networks=("mlp",), activations=("relu", "or_ail"), mlp_widths=(16,))

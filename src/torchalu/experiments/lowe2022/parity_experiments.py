@@ -103,7 +103,7 @@ def figure4(
         ValueError: a count that is not positive, a name that is unknown.
 
     Source:
-        Lowe et al. 2022, section 4.1. Departures: see the README.
+        Lowe et al. 2022, section 4.1. Departures: see `docs/lowe2022.md`.
 
     Example:
         >>> [setting.parameters for setting in figure4().settings]

@@ -95,7 +95,7 @@ def table1(
         ValueError: a number that is out of its range, a name that is unknown.
 
     Source:
-        Lowe et al. 2022, section 4.5 and table 1. Departures: see the README.
+        Lowe et al. 2022, section 4.5 and table 1. Departures: see `docs/lowe2022.md`.
 
     Example:
         >>> study = table1(datasets=("cifar10",), activations=("identity", "relu", "xnor_nail"))

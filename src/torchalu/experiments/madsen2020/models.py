@@ -84,7 +84,8 @@ def model(name: str) -> Model:
     Source:
         Madsen & Johansen 2020, table 4. Departures, which follow the authors' program: the first
         layer of "NAC*,NMU" is a NAU; linear layers have biases, which start at 0, and the last
-        layer of "ReLU" and "ReLU6" is linear.
+        layer of "ReLU" and "ReLU6" is linear. "Gated NAU/NMU", which table 4 leaves out, has the
+        NMU's penalty.
 
     Example:
         >>> model("NMU").penalty, model("NMU").build(100, 2)[1]

@@ -29,7 +29,7 @@ def figure4(
     In figure 15 the NMU and NAC*,NMU do without R_z; all other runs are those of figure 4.
 
     Args:
-        seeds: how many; the paper has 10.
+        seeds: how many; the paper names no number, the runs of its program were 10.
         first_seed: the number of the first.
         models: names of models, as in the figures.
         training: lengths, epochs, and the numbers of the training.
@@ -65,7 +65,7 @@ def figure13(
     In figure 14 the NAU does without R_z; all other runs are those of figure 13.
 
     Args:
-        seeds: how many; the paper has 10.
+        seeds: how many; the paper names no number, the runs of its program were 10.
         first_seed: the number of the first.
         models: names of models, as in the figures.
         training: as in `figure4`.

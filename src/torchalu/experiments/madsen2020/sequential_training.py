@@ -44,7 +44,7 @@ class SequentialTraining:
         ValueError: a count that is not positive, or no test lengths.
 
     Source:
-        The program of Madsen & Johansen 2020; the paper gives the lengths and the penalties.
+        The program of Madsen & Johansen 2020; the paper gives the form of R_z.
 
     Example:
         >>> SequentialTraining(train_length=2, test_lengths=(1, 20)).epochs

@@ -30,7 +30,8 @@ def table6(
         ValueError: a count that is not positive, a name that is unknown.
 
     Source:
-        Trask et al. 2018, section 4.1 and appendix B. Departures: see the README.
+        Trask et al. 2018, section 4.1 and appendix B. Departures: see
+        `docs/trask2018/arithmetic.md`.
 
     Example:
         >>> len(table6().chunks())
@@ -56,7 +57,8 @@ def table8(
         ValueError: a count that is not positive, a name that is unknown.
 
     Source:
-        Trask et al. 2018, section 4.1 and appendix B. Departures: see the README.
+        Trask et al. 2018, section 4.1 and appendix B. Departures: see
+        `docs/trask2018/arithmetic.md`.
 
     Example:
         >>> table8(operations=("identity",)).name

@@ -203,7 +203,8 @@ def table5(
         ValueError: a count that is not positive, a name that is unknown.
 
     Source:
-        Trask et al. 2018, section 1.1 and appendix A. Departures: see the README.
+        Trask et al. 2018, section 1.1 and appendix A. Departures: see
+        `docs/trask2018/arithmetic.md`.
 
     Example:
         >>> len(table5().chunks())
