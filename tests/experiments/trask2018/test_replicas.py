@@ -71,7 +71,7 @@ def test_answers_are_those_of_the_copies(form, name):
     assert answers.shape == (2, 2, 16, 1)
     for seed, one in enumerate(made):
         for task in range(2):
-            torch.testing.assert_close(answers[seed, task], one(inputs[seed]), rtol=1e-5, atol=1e-6)
+            torch.testing.assert_close(answers[seed, task], one(inputs[seed]), rtol=2e-4, atol=1e-6)
 
 
 def test_training_is_that_of_each_alone():
