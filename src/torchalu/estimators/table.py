@@ -9,9 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from torchalu.estimators.least_squares import NOISE_FLOOR
-
-_DEVIATIONS = 1e3
-_ROUNDING = 4 * float(np.finfo(np.float64).eps)
+from torchalu.export.certificate import MOST_DEVIATIONS, ROUNDING
 
 
 @dataclass(frozen=True)
@@ -92,7 +90,7 @@ class CanonicalTable:
         """
         mean = np.average(self.y, weights=self.weight)
         deviation = math.sqrt(np.average((self.y - mean) ** 2, weights=self.weight))
-        return max(NOISE_FLOOR * min(1.0, _DEVIATIONS * deviation / self.scale), _ROUNDING)
+        return max(NOISE_FLOOR * min(1.0, MOST_DEVIATIONS * deviation / self.scale), ROUNDING)
 
 
 def canonical_table(

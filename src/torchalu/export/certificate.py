@@ -19,8 +19,13 @@ from torchalu.tasks.table_names import printable
 
 Predict = Callable[[np.ndarray], Any]
 
-_RMS_SHARE, _DEVIATIONS = 1e-3, 1e3
-_ROUNDING = 4 * float(np.finfo(np.float64).eps)
+MOST_DEVIATIONS = 1e3
+"""An error is never compared with more than this many standard deviations of the target."""
+
+ROUNDING = 4 * float(np.finfo(np.float64).eps)
+"""Relative errors up to this are rounding."""
+
+_RMS_SHARE = 1e-3
 _CHUNK = 4096
 _MOST_LINES = 8
 
@@ -314,8 +319,8 @@ def relative_errors(error: np.ndarray, targets: np.ndarray) -> np.ndarray:
     with np.errstate(over="ignore"):
         deviation = 2 * half * np.std(shifted / half, axis=0)
     scale = np.maximum(magnitude, _RMS_SHARE * rms)
-    tiny = (error <= _ROUNDING * magnitude) | (deviation <= _ROUNDING * largest)
-    scale = np.where(tiny, scale, np.minimum(scale, _DEVIATIONS * deviation))
+    tiny = (error <= ROUNDING * magnitude) | (deviation <= ROUNDING * largest)
+    scale = np.where(tiny, scale, np.minimum(scale, MOST_DEVIATIONS * deviation))
     with np.errstate(all="ignore"):
         return np.where(error == 0, 0.0, error / scale)
 
