@@ -16,6 +16,18 @@ import polars as pl
 from torchalu.experiments import get, included, including
 from torchalu.train import RunFolder, Study, write_atomic
 
+_ALL_ROWS = "{}"  # the labels, of which there are none, that the rows of every setting have
+
+_ENDS = ("settle", "stall")
+"""What ends a run before its last step; `give_up` only ends runs without hope, and may differ."""
+
+_HOW_MUCH = {
+    *("seeds", "first_seed", "draws", "together", "team"),
+    *("models", "operations", "learning_rates", "eps", "amplitudes", "sizes"),
+    *("lengths", "extra_steps", "networks", "weights"),
+}
+"""What a configuration says of how much is done, by how many at a time, or of which rows."""
+
 
 def write_tables(tables: dict[str, pl.DataFrame], folder: Path) -> list[Path]:
     """Writes each table as CSV, floats with all their digits.
@@ -96,6 +108,8 @@ def _merge(run: RunFolder, folder: Path, command: str, *, replace: bool) -> list
             _check_same(seeds, there, mine, keys)
         kept = there.join(mine, on=keys, how="anti", nulls_equal=True)
         _check_settings(seeds, entries, entry, run.study, kept)
+        if replace and kept.is_empty():
+            entries.clear()
         rows = pl.concat([mine, kept], how="diagonal_relaxed")
     elif entries.keys() - {entry["configuration"]}:
         raise ValueError(
@@ -138,11 +152,12 @@ def _read(path: Path, like: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
     try:
         rows = pl.read_csv(path, schema_overrides=plain, infer_schema_length=None)
         rows = rows.with_columns(
-            pl.col(name).str.json_decode(kind) for name, kind in lists.items() if name in rows
+            _parsed(rows[name], kind) for name, kind in lists.items() if name in rows
         )
-    except pl.exceptions.PolarsError as error:
+    except (pl.exceptions.PolarsError, ValueError, TypeError, RecursionError) as error:
+        why = str(error).partition("\n")[0]
         raise ValueError(
-            f"{str(path)!r} is no table of this study's outcomes ({error}); restore it, or name "
+            f"{str(path)!r} is no table of this study's outcomes ({why}); restore it, or name "
             "another folder"
         ) from error
     missing = [key for key in keys if key not in rows.columns]
@@ -151,6 +166,15 @@ def _read(path: Path, like: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
             f"{str(path)!r} lacks the columns {missing}; restore it, or name another folder"
         )
     return rows
+
+
+def _parsed(column: pl.Series, kind: pl.List) -> pl.Series:
+    """A column of JSON as one of lists; unlike Polars, Python reads NaN and Infinity."""
+    rows = [None if cell is None else json.loads(cell) for cell in column]
+    if not all(row is None or isinstance(row, list) for row in rows):
+        raise ValueError(f"the column {column.name!r} has what is no list")
+    known = kind.inner != pl.Null  # else all lists of the other outcomes are empty
+    return pl.Series(column.name, rows, dtype=kind if known else None)
 
 
 def _flat(table: pl.DataFrame) -> pl.DataFrame:
@@ -167,13 +191,15 @@ def _check_same(path: Path, there: pl.DataFrame, mine: pl.DataFrame, keys: list[
     pairs = there.join(mine, on=keys, how="inner", nulls_equal=True, suffix=" of the run")
     results = [name for name in mine.columns if name not in keys and not name.endswith("seconds")]
     both = [name for name in results if name in there.columns]
+    lost = [n for n in there.columns if n not in mine.columns and not n.endswith("seconds")]
     unlike = [pl.col(name).ne_missing(pl.col(f"{name} of the run")) for name in both]
-    count = pairs.filter(pl.any_horizontal(unlike)).height if both else 0
+    unlike += [pl.col(name).is_not_null() for name in lost]
+    count = pairs.filter(pl.any_horizontal(unlike)).height if unlike else 0
     if count:
         raise ValueError(
             f"{str(path)!r} has other outcomes for {count} of the run's {mine.height} rows, from a "
-            "run with other settings; give --replace to put the new ones in their place, or name "
-            "another folder"
+            "run with other settings, or trained beside other seeds; give --replace to put the new "
+            "ones in their place, or name another folder"
         )
 
 
@@ -188,30 +214,50 @@ def _check_settings(
 
     Where none of the others is kept, their run is forgotten as one that made them.
     """
-    for other in entries.values():
-        settings = other.get("settings", {})
-        for labels, digest in entry["settings"].items():
-            if settings.get(labels, digest) == digest:
-                continue
-            names = [key for key in study.keys if key in kept.columns]
-            wanted = [pl.col(k).eq_missing(v) for k, v in json.loads(labels).items() if k in names]
-            if kept.filter(*wanted).height:
+    names = [key for key in study.keys if key in kept.columns]
+    for name, other in list(entries.items()):
+        for labels in _unlike(other, entry):
+            wanted = {k: v for k, v in json.loads(labels).items() if k in names}
+            same = [pl.lit(True), *(pl.col(k).eq_missing(v) for k, v in wanted.items())]
+            if kept.filter(pl.all_horizontal(same)).height:
+                whose = "" if labels == _ALL_ROWS else f" of {labels}"
                 raise ValueError(
-                    f"{str(path)!r} has outcomes of {labels} by `{other['command']}`, which "
+                    f"{str(path)!r} has outcomes{whose} by `{other['command']}`, which "
                     "trained them with other settings, and one table cannot hold both; name "
                     "another folder, or run the same seeds and give --replace"
                 )
-            del settings[labels]
+            del other["settings"][labels]
+            if not other["settings"]:
+                del entries[name]
+
+
+def _unlike(other: dict[str, Any], entry: dict[str, Any]) -> list[str]:
+    """The labels of what two runs have trained, each in its own way.
+
+    What a run that was merged by an earlier version did not note may be anything.
+    """
+    settings = other.get("settings", {})
+    ends = other.get("ends", entry["ends"])
+    return [
+        labels
+        for labels, digest in entry["settings"].items()
+        if labels in settings and (settings[labels], ends) != (digest, entry["ends"])
+    ]
 
 
 def _digests(study: Study) -> dict[str, str]:
-    """For each setting, by its labels, a digest of what settles its results."""
+    """For each setting, by its labels, a digest of what settles its results.
+
+    A study without labelled settings has one digest, for all its rows.
+    """
     settings: Any = study.configuration.get("settings", [])
-    return {
+    labelled = {
         json.dumps(setting["labels"]): _digest(setting, 8)
         for setting in settings
         if "labels" in setting
     }
+    how = {name: v for name, v in study.configuration.items() if name not in _HOW_MUCH}
+    return labelled or {_ALL_ROWS: _digest(how, 8)}
 
 
 def _digest(value: Any, digits: int) -> str:
@@ -244,4 +290,5 @@ def _entry(run: RunFolder, command: str) -> dict[str, Any]:
         "core_hours": round(run.core_hours, 6),
         "processor": "; ".join(run.processors),
         "settings": _digests(run.study),
+        "ends": {n: v for n, v in run.study.configuration.items() if n in _ENDS},
     }

@@ -33,8 +33,9 @@ _WORK = {"static": 1.0, "recurrent": 5.0}
 class ArithmeticStudy:
     """Models and learning rates times seeds; a chunk trains one model on all operations.
 
-    Seeds of a chunk are trained side by side, and have no effect on each other. Their best weights
-    are the part's, under the names of the layers, with seeds and operations in front.
+    Seeds of a chunk are trained side by side, and but for the rounding of sums have no effect on
+    each other. Their best weights are the part's, under the names of the layers, with seeds and
+    operations in front.
 
     Args:
         form: of the task, static or recurrent.

@@ -1,0 +1,194 @@
+"""Merging runs into committed results: what is read again, refused, and said to have made them."""
+
+import json
+import math
+from collections.abc import Mapping
+
+import polars as pl
+import pytest
+
+from torchalu.cli import main, results
+from torchalu.experiments import Runs, get
+from torchalu.train import JSON, Chunk, Cost, Part, RunFolder, encode
+
+NAN, INF = math.nan, math.inf
+
+
+class Toy:
+    """A study whose outcomes are given."""
+
+    name, keys = "tests.toy", ("model", "seed")
+
+    def __init__(self, outcomes: pl.DataFrame, configuration: Mapping[str, JSON]):
+        self.outcomes, self.configuration = outcomes, configuration
+
+    def chunks(self):
+        return [Chunk("only")]
+
+    def run(self, chunk, scratch, report):
+        return Part(pl.DataFrame(), self.outcomes)
+
+    def summarize(self, outcomes):
+        return {"toy": outcomes.group_by("model", maintain_order=True).agg(seeds=pl.len())}
+
+
+def rows(*seeds, model="NAU", **columns):
+    return pl.DataFrame({"model": [model] * len(seeds), "seed": list(seeds), **columns})
+
+
+@pytest.fixture
+def merge(tmp_path):
+    """Merges outcomes, by a run of their own with a configuration, and gives the notes of it."""
+    numbers = iter(range(100))
+
+    def call(outcomes, configuration=None, *, replace=False, command="some"):
+        study = Toy(outcomes, configuration or {"steps": 20})
+        path = tmp_path / f"run{next(numbers)}"
+        with RunFolder(path, study) as folder:
+            part = study.run(Chunk("only"), path, print)
+            folder.write("only", encode(part), Cost(1.0, 1.0, "here", "a core"))
+            results.merge(folder, tmp_path / "res", command, replace=replace)
+        return json.loads((tmp_path / "res" / "toy.json").read_text())["runs"]
+
+    return call
+
+
+def settings(steps, *models):
+    return {"settings": [{"labels": {"model": model}, "steps": steps} for model in models]}
+
+
+def commands(runs):
+    return [run["command"] for run in runs]
+
+
+def test_lists_of_a_run_that_diverged_are_read_again(merge, tmp_path):
+    there = rows(0, 1, loss=[NAN, 0.5], losses=[[1.0, INF, -INF, NAN], [0.5]])
+    merge(there)
+    merge(there)
+    merge(rows(2, loss=[0.25], losses=[[0.25, 0.125]]))
+    path = tmp_path / "res" / "toy_seeds.csv"
+    assert "[1.0, Infinity, -Infinity, NaN]" in path.read_text()
+    read = results._read(path, there, ["model", "seed"])
+    assert read.head(2).equals(there)
+    assert read["losses"].to_list()[2] == [0.25, 0.125]
+
+
+def test_lists_are_kept_where_those_of_the_run_are_empty(merge, tmp_path):
+    there = rows(0, losses=[[0.5, NAN]])
+    merge(there)
+    merge(rows(1, losses=[[]]))
+    read = results._read(tmp_path / "res" / "toy_seeds.csv", there, ["model", "seed"])
+    assert read.equals(rows(0, 1, losses=[[0.5, NAN], []]))
+
+
+@pytest.mark.parametrize("cell", ["[0.5", "3", "abc", '"[""a""]"', "[" * 100_000])
+def test_cells_that_hold_no_list(merge, tmp_path, cell):
+    merge(rows(0, losses=[[0.5]]))
+    path = tmp_path / "res" / "toy_seeds.csv"
+    path.write_text(f"model,seed,losses\nNAU,0,{cell}\n")
+    with pytest.raises(ValueError, match=r"toy_seeds.csv' is no table .*; restore it"):
+        merge(rows(0, losses=[[0.5]]))
+
+
+def test_seeds_trained_otherwise_are_not_pooled_where_no_setting_is_named(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    command = ["run", "trask2018.table6", "--models", "NAU", "--operations", "add", "--quiet"]
+    command += ["--rows", "10", "--results", "res", "--evaluate-every", "10"]
+    first = ["--learning-rates", "0.01", "--seeds", "1", "--out"]
+    assert main([*command, *first, "a", "--steps", "20"]) == 0
+    more = [*first[:-1], "--first-seed", "1", "--out"]
+    assert main([*command, *more, "b", "--steps", "200"]) == 2
+    message = capsys.readouterr().err
+    assert "has outcomes by `torchalu run trask2018.table6" in message
+    assert "with other settings, and one table cannot hold both" in message
+    assert main([*command, *more, "c", "--steps", "20", "--together", "1"]) == 0
+    assert pl.read_csv(tmp_path / "res" / "table6_seeds.csv")["seed"].to_list() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("name", "amount", "other"),
+    [
+        ("trask2018.table5", {"models": ("ReLU",)}, {}),
+        ("trask2018.table8", {"models": ("NAC",), "operations": ("add",)}, {}),
+        ("madsen2020.figure2", {"eps": (0.1,)}, {"points": 3}),
+        ("kaiser2016.traces", {}, {"length": 3}),
+    ],
+)
+def test_one_digest_is_of_all_but_how_much_is_done(name, amount, other):
+    study = get(name)
+    digests = results._digests(study())
+    assert list(digests) == ["{}"]
+    assert results._digests(study(**amount)) == digests
+    if other:
+        assert results._digests(study(**other)) != digests
+
+
+@pytest.mark.parametrize("noted", [{}, {"settings": {}}])
+def test_runs_whose_way_of_training_was_not_noted_are_not_refused(merge, tmp_path, noted):
+    (run,) = merge(rows(0, loss=[0.5]), {"steps": 20})
+    assert list(run.pop("settings")) == ["{}"]
+    (tmp_path / "res" / "toy.json").write_text(json.dumps({"runs": [run | noted]}))
+    assert len(merge(rows(1, loss=[0.25]), {"steps": 200})) == 2
+
+
+def test_a_run_that_ends_otherwise_is_trained_otherwise(merge, tmp_path):
+    described = settings(20, "NAU")
+    ends = {"settle": 500, "stall": None, "give_up": None, "team": 8}
+    runs = merge(rows(0, loss=[0.5]), described | ends)
+    assert runs[0]["ends"] == {"settle": 500, "stall": None}
+    assert runs[0]["settings"] == merge(rows(0, loss=[0.5]), described)[0]["settings"]
+    path = tmp_path / "res" / "toy.json"
+    path.write_text(json.dumps({"runs": runs}))
+    for other in ({"stall": 100}, {"settle": None}):
+        with pytest.raises(ValueError, match="with other settings, and one table cannot hold both"):
+            merge(rows(1, loss=[0.5]), described | ends | other)
+    merge(rows(1, loss=[0.5]), described | ends | {"give_up": 100, "team": 16})
+    merge(rows(0, model="NMU", loss=[0.5]), settings(20, "NMU") | ends | {"stall": 100})
+    for run in runs:
+        del run["ends"]
+    path.write_text(json.dumps({"runs": runs}))  # as an earlier version has left it
+    merge(rows(2, loss=[0.5]), described | ends | {"stall": 100})
+
+
+def test_digests_of_native_studies_do_not_depend_on_what_ends_a_run():
+    """They are those of results that are committed."""
+    study = get("madsen2020.correlated")
+    digests = results._digests(study())
+    assert digests['{"model": "NAC*,NMU", "operation": "mul"}'] == "4fe958b3"
+    assert results._digests(study(Runs(stall=1_000_000, team=16, seeds=5))) == digests
+
+
+def test_a_column_that_the_run_lacks_is_not_lost_unasked(merge, tmp_path):
+    merge(rows(0, 1, loss=[0.5, 0.5], formula=["x + y", None], fit_seconds=[1.0, 2.0]))
+    runs = merge(rows(1, loss=[0.5]))
+    read = pl.read_csv(tmp_path / "res" / "toy_seeds.csv")
+    assert read["formula"].to_list() == ["x + y", None]
+    with pytest.raises(ValueError, match="other outcomes for 1 of the run's 1 rows"):
+        merge(rows(0, loss=[0.5]))
+    merge(rows(0, loss=[0.5]), replace=True)
+    assert len(runs) == 1
+
+
+def test_only_runs_with_rows_are_said_to_have_made_the_numbers(merge):
+    """One of whose models a row is kept stays; one without any goes, and one merged long ago."""
+    merge(rows(0, 1, loss=[0.5, 0.5]), settings(20, "NAU"), command="a")
+    both = pl.concat([rows(2, loss=[0.5]), rows(0, model="NMU", loss=[0.5])])
+    assert commands(merge(both, settings(20, "NAU", "NMU"), command="b")) == ["a", "b"]
+    anew = rows(0, 1, 2, loss=[0.1, 0.1, 0.1])
+    runs = merge(anew, settings(200, "NAU"), replace=True, command="c")
+    assert commands(runs) == ["b", "c"]
+    assert list(runs[0]["settings"]) == ['{"model": "NMU"}']
+
+
+def test_a_run_that_replaces_all_rows_has_made_them_alone(merge, tmp_path):
+    merge(rows(0, 1, loss=[0.5, 0.5]), settings(20, "NAU"), command="a")
+    path = tmp_path / "res" / "toy.json"
+    note = json.loads(path.read_text())
+    del note["runs"][0]["settings"]  # as an earlier version has left it
+    path.write_text(json.dumps(note))
+    anew = rows(0, 1, loss=[0.1, 0.1])
+    with pytest.raises(ValueError, match="other settings, or trained beside other seeds; give"):
+        merge(anew, settings(200, "NAU"), command="b")
+    assert commands(merge(anew, settings(200, "NAU"), replace=True, command="b")) == ["b"]
