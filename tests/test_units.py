@@ -243,3 +243,13 @@ def test_repr_shows_the_arguments(case: Case):
     assert text.startswith(f"{case.unit.__name__}(in_features=4, out_features=3")
     for name, value in case.options.items():
         assert f"{name}={value!r}" in text
+
+
+def test_replicas_whose_parameters_are_plain_attributes_have_a_penalty(case: Case):
+    """As those that `torch.nn.DataParallel` makes."""
+    unit = case.make()
+    replica = unit._replicate_for_data_parallel()
+    for name, parameter in unit.named_parameters():
+        setattr(replica, name, parameter.detach().clone())
+    assert not list(replica.parameters())
+    assert replica.penalty().equal(unit.penalty())

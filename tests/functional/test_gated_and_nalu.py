@@ -95,3 +95,30 @@ def test_small_share_of_a_large_product_is_kept():
     output = functional.gated_nau_nmu(x, torch.zeros(1, 2).double(), mul_weight, gate)
     exact = mpmath.mpf(1e30) / (1 + mpmath.exp(80))
     torch.testing.assert_close(output.item(), float(exact), rtol=1e-12, atol=0)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_a_product_beyond_the_largest_number_has_no_gradient_and_not_nan(dtype):
+    """Many inputs of ordinary size."""
+    generator = torch.Generator().manual_seed(0)
+    x = 1 + 5 * torch.rand(8, 1200, generator=generator, dtype=dtype)
+    x[0] = 1.0
+    weights = [torch.rand(2, 1200, generator=generator, dtype=dtype) for _ in range(3)]
+    tensors = [tensor.requires_grad_() for tensor in (x, *weights)]
+    limit = torch.finfo(dtype).max
+    output = functional.gated_nau_nmu(*tensors[:3], -1e-3 * tensors[3])
+    assert output.isfinite().all()
+    (output / limit).sum().backward()
+    for tensor in tensors:
+        assert tensor.grad is not None
+        assert tensor.grad.isfinite().all()
+    assert functional.gated_nau_nmu(*tensors[:3], -tensors[3])[1:].eq(limit).all()
+
+
+def test_a_row_within_range_keeps_its_gradient_beside_one_that_is_not():
+    rows = torch.stack([torch.full((3,), 1e30), torch.tensor([2.0, 3.0, 5.0])])
+    ones = torch.ones(1, 3)
+    weight = ones.clone().requires_grad_()
+    functional.gated_nau_nmu(rows, ones, weight, -99 * ones).sum().backward()
+    assert weight.grad is not None
+    torch.testing.assert_close(weight.grad, torch.tensor([[15.0, 20.0, 24.0]]))

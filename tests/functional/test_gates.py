@@ -219,3 +219,15 @@ def test_bad_weights_and_groups():
         gate_coefficients(torch.zeros(3, 4))
     with pytest.raises(ValueError, match="must be a multiple of num_groups"):
         group_sum(torch.zeros(7), 2)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_group_sum_counts_beyond_half_precision(dtype):
+    """As long as the quotient is not beyond it."""
+    bits = torch.ones(2, 70_000, dtype=dtype, requires_grad=True)
+    scores = group_sum(bits, 1, 1000.0)
+    assert scores.dtype == dtype
+    assert scores.tolist() == torch.full((2, 1), 70.0, dtype=dtype).tolist()
+    scores.sum().backward()
+    assert bits.grad is not None
+    assert bits.grad.isfinite().all()

@@ -8,6 +8,7 @@ import pytest
 import torch
 from scipy.special import comb
 
+from torchalu.functional import logic_ensemble, logit_xnor
 from torchalu.functional.logic_moments import logic_moments
 
 # Published figures, from about 1.2e9 simulated draws: mean of AND and the two deviations, exact
@@ -216,3 +217,21 @@ def test_wrong_arguments_are_named():
         logic_moments("and_ail", 2.0)  # pyright: ignore[reportArgumentType]
     with pytest.raises(ValueError, match="k is 500: the variance of logit_xnor is too small"):
         logic_moments("logit_xnor", 500)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
+def test_a_scale_beyond_the_dtype_is_refused(dtype):
+    """One over the deviation is infinite there, and infinity times 0 no number."""
+    z = torch.randn(2, 128, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    message = "k is 128: the deviation of logit_xnor is .*e-.*, too small for torch.float32"
+    with pytest.raises(ValueError, match=message):
+        logit_xnor(z.to(dtype), k=128, normalized=True)
+    with pytest.raises(ValueError, match=message):
+        logic_ensemble(z.to(dtype), ("and_ail", "logit_xnor"), k=128, normalized=True)
+    assert logit_xnor(z, k=128, normalized=True).isfinite().all()
+    assert logit_xnor(z.to(dtype), k=128).isfinite().all()
+    assert logit_xnor(z.to(dtype)[:, :64], k=64, normalized=True).isfinite().all()
+
+
+def test_a_number_of_operands_may_be_one_of_numpy():
+    assert logic_moments("and_ail", np.int64(2)) == logic_moments("and_ail", 2)

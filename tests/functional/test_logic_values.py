@@ -5,6 +5,7 @@ import math
 from functools import cache
 
 import mpmath
+import numpy as np
 import pytest
 import torch
 
@@ -192,3 +193,11 @@ def test_equals_the_authors_program_where_that_is_right(name, k, normalized):
         mean, deviation = functional.logic_moments(name, k)
         form = getattr(functional, name)(z, k=k, normalized=True)
         torch.testing.assert_close(form, (value - mean) / deviation, rtol=1e-12, atol=1e-12)
+
+
+def test_sizes_may_be_integers_of_numpy():
+    z = torch.arange(6.0).view(1, 6)
+    got = functional.max_out(z, k=np.int64(3), dim=np.int64(-1))
+    assert got.equal(functional.max_out(z, k=3))
+    with pytest.raises(TypeError, match="k is True; give an integer"):
+        functional.max_out(z, k=True)

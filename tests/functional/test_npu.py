@@ -46,3 +46,22 @@ def test_complex_powers_and_gradients_equal_mpmath(agrees_with_mpmath, weight, i
     for x in INPUTS:
         parameters = [[weight], [imaginary], (1.0, 0.75)]
         agrees_with_mpmath(functional.npu, equation, x, parameters, dtype, scaled=True)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float32, torch.float64])
+def test_infinite_inputs(dtype):
+    """One over infinity is 0, a shut gate leaves it out, and infinity itself saturates."""
+    infinity, largest = float("inf"), torch.finfo(dtype).max
+    powers, zeros = torch.tensor([[-1.0], [0.0], [1.0]], dtype=dtype), torch.zeros(3, 1).to(dtype)
+    for sign in (1, -1):
+        x = torch.tensor([sign * infinity], dtype=dtype, requires_grad=True)
+        for share, wanted in ((1.0, (0.0, 1.0, sign * largest)), (0.0, (1.0, 1.0, 1.0))):
+            gate = torch.tensor([share], dtype=dtype, requires_grad=True)
+            for found in (
+                functional.real_npu(x, powers, gate),
+                functional.npu(x, powers, zeros, gate),
+            ):
+                expected = torch.tensor(wanted, dtype=dtype)
+                torch.testing.assert_close(found, expected, rtol=1e-3, atol=1e-7)
+                for gradient in torch.autograd.grad(found[:2].sum(), (x, gate)):
+                    assert not gradient.isnan().any()

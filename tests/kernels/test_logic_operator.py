@@ -347,3 +347,15 @@ def test_tensors_that_are_not_what_their_memory_says():
     y = functional.or_ail(x)
     (grad,) = torch.autograd.grad(y, x, torch._efficientzerotensor(y.shape))
     assert not grad.any()
+
+
+@pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated")  # by torch's own formulas
+@each
+@pytest.mark.parametrize("partition", [False, True])
+def test_forward_over_reverse(names, partition):
+    z = groups(2, len(names), 3, 1, seed=5)
+    z = torch.where(z.abs() < 0.4, 0.4, z) + 0.01 * torch.arange(z.numel()).view_as(z)  # no kinks
+    slope = slope_for(names, z, partition)
+    assert torch.autograd.gradgradcheck(
+        fast(names, partition), z.requires_grad_(), slope.requires_grad_(), check_fwd_over_rev=True
+    )

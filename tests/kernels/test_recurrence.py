@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 import torch
+from torch._dynamo.testing import CompileCounterWithBackend
 
 from torchalu import _core
 from torchalu.kernels import recurrence_forms, unroll
@@ -352,3 +353,34 @@ def test_bad_input_is_named(change, match):
 def test_even_kernels_are_refused():
     with pytest.raises(ValueError, match="the kernel is 2 x 3; choose odd sizes"):
         Problem(kernel=(2, 3)).outputs(unroll)
+
+
+@pytest.mark.parametrize("trained", [False, True])
+def test_one_graph_serves_every_batch_size(trained):
+    """Else the compiler would begin anew with each, and an export would hold one alone."""
+    torch._dynamo.reset()
+    counter, counts = CompileCounterWithBackend("aot_eager"), []
+    compiled = torch.compile(unroll, fullgraph=True, backend=counter, dynamic=True)
+    for batch in (4, 6, 9):
+        problem = Problem(batch=batch, maps=3, width=2, layers=1, dropout=False)
+        tensors = [tensor.requires_grad_(trained) for tensor in problem.tensors]
+        got, wanted = (problem.outputs(run, tensors) for run in (compiled, unroll))
+        assert_near([each.detach() for each in got], [each.detach() for each in wanted], 1e-12)
+        counts.append(counter.frame_count)
+    assert counts == counts[:1] * 3
+
+
+def test_an_export_serves_every_batch_size():
+    class Model(torch.nn.Module):
+        def forward(self, state, lengths, steps, *parameters):
+            return unroll(state, lengths, steps, *parameters, cell="cgru")
+
+    def inputs(batch):
+        problem = Problem(batch=batch, maps=3, width=2, layers=1)
+        state, *parameters = problem.tensors
+        return state, problem.lengths, problem.steps, *parameters
+
+    batch = {0: torch.export.Dim("batch")}
+    shapes = batch, batch, batch, (None,) * 4
+    program = torch.export.export(Model(), inputs(4), dynamic_shapes=shapes)
+    assert_near(program.module()(*inputs(7)), Model()(*inputs(7)), 1e-12)

@@ -27,7 +27,9 @@ def set_gates(layer, gates):
 
 
 @pytest.mark.parametrize("kind", ["random", "unique"])
-@pytest.mark.parametrize(("in_features", "out_features"), [(2, 1), (7, 3), (7, 7), (8, 28), (9, 5)])
+@pytest.mark.parametrize(
+    ("in_features", "out_features"), [(2, 1), (7, 3), (7, 7), (8, 28), (9, 5), (8, 13)]
+)
 def test_inputs_are_dealt_out_evenly(kind, in_features, out_features):
     layer = LogicGates(in_features, out_features, connections=kind, generator=seeded())
     first, second = layer.connections
@@ -261,6 +263,34 @@ def test_wiring_comes_through_meta_unharmed():
     assert torch.bincount(skipped.connections.flatten(), minlength=6).tolist() == [3] * 6
     with pytest.raises(ValueError, match="connections is on the device meta"):
         LogicGates(6, 9, connections=wiring.to("meta"))
+
+
+def test_wiring_that_is_given_belongs_to_its_giver():
+    given = torch.tensor([[0, 1, 2], [3, 4, 5]])
+    first, second = (LogicGates(6, 3, connections=given) for _ in range(2))
+    first.load_state_dict({"connections": given.flip(0)}, strict=False)
+    assert given.tolist() == second.connections.tolist() == [[0, 1, 2], [3, 4, 5]]
+    given.zero_()
+    assert second.connections.tolist() == [[0, 1, 2], [3, 4, 5]]
+    empty = LogicGates(6, 3, connections=second.connections, device="meta")
+    second.connections.zero_()
+    assert empty.to_empty(device="cpu").connections.tolist() == [[0, 1, 2], [3, 4, 5]]
+    before = empty.connections
+    empty.to("meta")
+    before.zero_()
+    assert empty.to_empty(device="cpu").connections.tolist() == [[0, 1, 2], [3, 4, 5]]
+
+
+def test_wiring_comes_through_to_empty_on_a_real_device(monkeypatch):
+    layer = LogicGates(6, 9, generator=seeded())
+    layer.load_state_dict({"connections": layer.connections.flip(0)}, strict=False)
+    wiring = layer.connections.clone()
+    plain = torch.empty_like
+    monkeypatch.setattr(torch, "empty_like", lambda *a, **o: plain(*a, **o).fill_(77))
+    layer.to_empty(device="cpu").reset_parameters()
+    assert layer.connections.equal(wiring)
+    assert layer.double().half().connections.equal(wiring)
+    assert torch.nn.Sequential(layer).to_empty(device="cpu")[0].connections.equal(wiring)
 
 
 def test_a_state_with_other_inputs_is_refused():

@@ -112,6 +112,8 @@ def test_names_are_kept_as_those_of_the_functions():
 def test_wrong_arguments_are_named():
     with pytest.raises(TypeError, match="operators is 'or_ail'; give a list of names"):
         nn.LogicActivation("or_ail")
+    with pytest.raises(TypeError, match="operators is None; give a list of names"):
+        nn.LogicActivation(None)  # pyright: ignore[reportArgumentType]
     with pytest.raises(TypeError, match="the name of an operator is 3; give a string"):
         nn.LogicActivation([3])  # pyright: ignore[reportArgumentType]
     with pytest.raises(ValueError, match="operators is empty; give some of and_ail"):

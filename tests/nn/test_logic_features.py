@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 
+import numpy as np
 import pytest
 import torch
 
@@ -69,3 +70,22 @@ def test_modules_of_which_nothing_is_known_are_refused():
         nn.features_multiple("relu")  # pyright: ignore[reportArgumentType]
     with pytest.raises(TypeError, match="give a module"):
         nn.features_ratio(nn.ORAIL)  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize("number", [2.5, True, "4", None])
+def test_numbers_that_are_no_integers_are_refused(number):
+    for function, name in (
+        (nn.in_features_for, "out_features"),
+        (nn.out_features_for, "in_features"),
+    ):
+        with pytest.raises(TypeError, match=f"{name} is {number!r}; give an integer"):
+            function(nn.ORAIL(), number)
+
+
+def test_integers_of_numpy_are_integers():
+    out, into = (
+        nn.out_features_for(nn.ORAIL(), np.int64(6)),
+        nn.in_features_for(nn.ORAIL(), np.int32(3)),
+    )
+    assert (out, into) == (3, 6)
+    assert type(out) is type(into) is int

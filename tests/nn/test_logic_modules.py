@@ -4,6 +4,7 @@ import copy
 import math
 from fractions import Fraction
 
+import numpy as np
 import pytest
 import torch
 
@@ -116,6 +117,14 @@ def test_traced_modules_equal_the_eager_one(case: Case):
 def test_vmap_equals_a_loop(case: Case):
     unit, z = case.make(dim=0), logits(5, 6)
     torch.testing.assert_close(torch.vmap(unit)(z), torch.stack([unit(row) for row in z]))
+
+
+@each
+def test_integers_of_numpy_are_integers(case: Case):
+    unit, plain, z = case.make(k=np.int64(3), dim=np.int32(1)), case.make(k=3), logits(2, 6)
+    assert (type(unit.k), type(unit.dim)) == (int, int)
+    assert repr(unit) == repr(plain)
+    assert unit(z).equal(plain(z))
 
 
 @each

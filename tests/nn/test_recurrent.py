@@ -177,6 +177,79 @@ def test_input_penalty_rules_out_the_answer_of_section_4_2():
     assert unit.weight.grad.item() == pytest.approx(-(80**2))
 
 
+def penalty_of(unit, **weights):
+    """R_z on inputs of 1 and 9: (1 - 9)^2 is 64, of which the mean is 32."""
+    unit.load_state_dict({name: torch.tensor(value) for name, value in weights.items()})
+    return nn.input_penalty(unit, torch.tensor([[1.0, 9.0]])).item()
+
+
+def test_input_penalty_of_a_weight_beyond_one_is_zero_and_never_less():
+    """A power of 2 uses its input wholly."""
+    square = penalty_of(nn.RealNPU(2, 1), weight=[[2.0, -2.0]], gate=[1.0, 1.0])
+    assert square == 0
+    assert penalty_of(nn.NAU(2, 1, clamp=False), weight=[[1.0, 3.0]]) == 0
+    assert penalty_of(nn.NAU(2, 1, clamp=False), weight=[[3.0, 0.0]]) == 81 / 2
+
+
+def test_a_divisor_is_no_input_that_is_left_out():
+    unit = nn.NMRU(2, 1)
+    assert penalty_of(unit, weight=[[0.0, 0.0]], reciprocal_weight=[[0.0, 1.0]]) == 0
+    assert penalty_of(unit, weight=[[0.0, 0.25]], reciprocal_weight=[[0.0, 0.75]]) == 8
+    assert penalty_of(unit, weight=[[1.0, 0.0]], reciprocal_weight=[[1.0, 0.0]]) == 32
+
+
+def test_a_shut_gate_leaves_an_input_out_whatever_its_weight():
+    real, whole = nn.RealNPU(2, 1), nn.NPU(2, 1)
+    assert penalty_of(real, weight=[[1.0, 1.0]], gate=[1.0, 0.0]) == 32
+    assert penalty_of(real, weight=[[1.0, 1.0]], gate=[1.0, 3.0]) == 0
+    assert penalty_of(whole, weight=[[1.0, 1.0]], imag_weight=[[0.0] * 2], gate=[1.0, -1.0]) == 32
+    assert penalty_of(whole, weight=[[1.0, 0.0]], imag_weight=[[0.0, 1.0]], gate=[1.0, 0.5]) == 16
+
+
+def test_input_penalty_of_every_unit_is_finite_and_not_negative(case):
+    unit = case.make()
+    with torch.no_grad():
+        for parameter in unit.parameters():
+            parameter.mul_(20)
+    x = inputs(5, 4)
+    assert unit.input_use().shape == (3, 4)
+    penalty = nn.input_penalty(unit, x)
+    assert 0 <= penalty.item() < 100
+    penalty.backward()
+
+
+@pytest.mark.parametrize("hidden", [torch.float16, torch.bfloat16, torch.float32])
+@pytest.mark.parametrize("given", [torch.float16, torch.bfloat16, torch.float32])
+def test_autocast_brings_input_and_state_together(case, given, hidden):
+    rnn = rnn_of(case)
+    x, h = inputs(3, 5, 2).to(given), inputs(1, 5, 3).to(hidden)
+    with torch.autocast("cpu", torch.bfloat16):
+        states, last = rnn(x, h)
+        seen = rnn.unit_inputs(x, states, h)
+        one = rnn.cell(x[0], h[0])
+    wanted, end = rnn(x.float(), h.float())
+    torch.testing.assert_close(last.float(), end, rtol=0.1, atol=0.1)
+    torch.testing.assert_close(one, states[0])
+    torch.testing.assert_close(seen[:1, :, 2:].float(), h.float())
+    torch.testing.assert_close(seen[..., 2:].float()[1:], wanted[:-1], rtol=0.1, atol=0.1)
+
+
+def test_a_state_that_does_not_fit_the_input_is_named():
+    cell = nn.UnitCell(nn.NAU, 2, 3)
+    message = r"hx has shape \(5, 3\) and input \(4, 2\); give one state .*: \(4, 3\)"
+    with pytest.raises(ValueError, match=message):
+        cell(torch.ones(4, 2), torch.ones(5, 3))
+    with pytest.raises(ValueError, match=r"hx has shape \(3,\) and input \(4, 2\)"):
+        cell(torch.ones(4, 2), torch.ones(3))
+    rnn = nn.UnitRNN(nn.NAU, 2, 3)
+    for dtype in (torch.float64, torch.bfloat16):
+        message = f"input is torch.float32 and hx {dtype}: convert one"
+        with pytest.raises(TypeError, match=message):
+            cell(torch.ones(4, 2), torch.ones(4, 3, dtype=dtype))
+        with pytest.raises(TypeError, match=message):
+            rnn(torch.ones(7, 4, 2), torch.ones(1, 4, 3, dtype=dtype))
+
+
 def test_a_function_can_make_the_unit():
     cell = nn.UnitCell(lambda i, o: nn.NAU(i, o, clamp=False), 2, 3)
     assert isinstance(cell.unit, nn.NAU)

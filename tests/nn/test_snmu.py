@@ -85,3 +85,12 @@ def test_bounds_may_be_equal():
     unit = make(noise=(2, 2))
     assert unit(X).equal(unit(X))
     assert not unit(X).equal(copy.deepcopy(unit).eval()(X))
+
+
+@pytest.mark.parametrize("dtype", [torch.int64, torch.bool, torch.float32])
+def test_training_refuses_the_dtypes_that_evaluation_refuses(dtype):
+    unit, x = make(), torch.ones(2, 3, dtype=dtype)
+    message = f"input is {dtype} and weight torch.float64: convert one"
+    for mode in (True, False):
+        with pytest.raises(TypeError, match=message):
+            unit.train(mode)(x)

@@ -2,8 +2,10 @@
 
 import math
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Literal, get_args
 
+import torch
 from torch import Tensor
 
 from torchalu import kernels
@@ -38,11 +40,13 @@ def reduce_groups(
     Raises:
         TypeError: the input holds integers; `k` or `dim` is no integer.
         ValueError: `k`, `dim` or `layout` is not one of those allowed, or the features cannot
-            be divided so.
+            be divided so; `k` is so large that a normalized function has no scale in the dtype
+            of the input, or in float32 where that is half precision.
     """
     _check(input, k, dim, layout, len(operators) if partition else 1)
+    k, dim = int(k), int(dim) % input.ndim
     moments = [logic_moments(each, k) if normalized else (0.0, 1.0) for each in operators]
-    dim %= input.ndim
+    _check_scales(operators, moments, k, input.dtype)
     last = not input.is_contiguous() and input.movedim(dim, -1).is_contiguous()  # channels_last
     if last:
         return _reduce(
@@ -74,11 +78,24 @@ def _reduce(
     return output.reshape(*before, output.shape[1] * groups, *after)
 
 
+def _check_scales(
+    operators: Sequence[str], moments: Sequence[tuple[float, float]], k: int, dtype: torch.dtype
+) -> None:
+    """Refuse a normalized function whose scale is infinite in the dtype that it is computed in."""
+    wide = torch.float64 if dtype == torch.float64 else torch.float32
+    for name, (_, deviation) in zip(operators, moments, strict=True):
+        if deviation < 1 / torch.finfo(wide).max:
+            raise ValueError(
+                f"k is {k}: the deviation of {name} is {deviation:.3g}, too small for {wide}; take "
+                "a smaller k, or an input in torch.float64"
+            )
+
+
 def _check(input: Tensor, k: int, dim: int, layout: str, shares: int) -> None:
     """Refuse what cannot be divided into groups."""
     check_floating(input.dtype)
     for name, value in (("k", k), ("dim", dim)):
-        if isinstance(value, bool) or not isinstance(value, int):
+        if isinstance(value, bool) or not isinstance(value, Integral):
             raise TypeError(f"{name} is {value!r}; give an integer")
     if k < 2:
         raise ValueError(f"k is {k}; a group has 2 features or more")

@@ -8,7 +8,7 @@ from torch.nn.functional import linear
 from torchalu.functional._arguments import check_floating, check_weight
 from torchalu.functional._log_space import full_precision
 from torchalu.functional.nau import nau
-from torchalu.functional.nmu import nmu
+from torchalu.functional.nmru import saturating_nmu
 
 
 @full_precision
@@ -39,7 +39,8 @@ def gated_nau_nmu(
     Source:
         Madsen & Johansen 2020, section 2.8 and appendix C.5. Departures: 1 - g is computed as
         sigma(-G x); a product beyond the largest finite number stops there, so that a shut
-        gate gives 0 and not 0 * inf; half precision is computed in float32.
+        gate gives 0 and not 0 * inf, and the products of its row have a gradient of 0; half
+        precision is computed in float32.
 
     Example:
         >>> ones, shut = torch.ones(1, 2), torch.full((1, 2), -99.0)
@@ -48,7 +49,7 @@ def gated_nau_nmu(
     """
     check_weight(input, gate_weight, "gate_weight")
     check_floating(input.dtype)
-    limit = torch.finfo(input.dtype).max
-    multiplied = nmu(input, nmu_weight).clamp(-limit, limit)
+    check_weight(input, nmu_weight, "nmu_weight")
+    multiplied = saturating_nmu(input, nmu_weight)
     logit = linear(input, gate_weight)
     return torch.sigmoid(logit) * nau(input, nau_weight) + torch.sigmoid(-logit) * multiplied

@@ -163,6 +163,7 @@ def logic_gates(
     return (c0 + c2 * b) + a * (c1 + c3 * b)
 
 
+@full_precision
 def group_sum(
     input: Float[Tensor, "*batch in"], num_groups: int, temperature: float = 1.0
 ) -> Float[Tensor, "*batch groups"]:
@@ -183,7 +184,8 @@ def group_sum(
             `temperature` is not positive.
 
     Source:
-        Petersen et al. 2022, section 3. Departure: no offset, which a softmax does not see.
+        Petersen et al. 2022, section 3. Departures: no offset, which a softmax does not see;
+        half precision is computed in float32.
 
     Example:
         >>> group_sum(torch.tensor([1.0, 1.0, 0.0, 0.0, 1.0, 0.0]), 2)

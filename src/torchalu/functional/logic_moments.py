@@ -3,6 +3,7 @@
 import math
 import operator
 from functools import cache
+from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
@@ -53,7 +54,7 @@ def logic_moments(function: str, k: int) -> tuple[float, float]:
         >>> logic_moments("logit_xnor", 2)[0]
         0.0
     """
-    if isinstance(k, bool) or not isinstance(k, int):
+    if isinstance(k, bool) or not isinstance(k, Integral):
         raise TypeError(f"k is {k!r}; give a whole number of operands, 2 or more")
     if k < 2:
         raise ValueError(f"k is {k}; a logic function takes 2 operands or more")

@@ -54,14 +54,18 @@ def nmru(
     factors = torch.where(negative, -input, input), 1 / (magnitude(input) + eps)
     weights = weight, reciprocal_weight
     sign = cos_pi(linear(negative.to(input.dtype), weight + reciprocal_weight))
-    return sign * _saturating_nmu(torch.cat(factors, -1), torch.cat(weights, -1))
+    return sign * saturating_nmu(torch.cat(factors, -1), torch.cat(weights, -1))
 
 
-def _saturating_nmu(input: Tensor, weight: Tensor) -> Tensor:
+def saturating_nmu(input: Tensor, weight: Tensor) -> Tensor:
     """An NMU that stops at the largest finite number.
 
     A row whose product overflows is left out of the differentiated product: clamping it alone
     would let a gradient of 0 meet an infinite partial product, and become NaN.
+
+    Args:
+        input: the numbers to multiply, in float32 or float64.
+        weight: 1 multiplies by an input, 0 leaves it out.
     """
     limit = torch.finfo(input.dtype).max
     rough = nmu(input.detach(), weight.detach())

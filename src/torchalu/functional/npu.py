@@ -101,6 +101,6 @@ def _polar(input: Tensor, gate: Tensor, eps: float) -> tuple[Tensor, Tensor]:
     check_gate(input, gate)
     check_eps(eps, input.dtype)
     gate = gate.clamp(0, 1)
-    size = magnitude(input) + eps
+    size = (magnitude(input) + eps).clamp(max=torch.finfo(input.dtype).max)  # lerp of inf is NaN
     radius = torch.lerp(torch.ones_like(size), size, gate)
     return torch.log(radius), gate * (input < 0).to(input.dtype)

@@ -259,15 +259,18 @@ class _LogicBackward(torch.autograd.Function):
 
     @staticmethod
     def jvp(ctx: Any, *tangents: Any) -> Any:
-        count = 2 if _is_input(ctx.saved_tensors[1]) else 1  # slopes are constant
-        varied, fixed = ctx.saved_tensors[:count], ctx.saved_tensors[count:]
-        moved = [
-            torch.zeros_like(tensor) if tangent is None else tangent
-            for tensor, tangent in zip(varied, tangents[:count], strict=True)
-        ]
-        return torch.func.jvp(
-            lambda *pair: logic_gradient(*pair, *fixed, *ctx.members), tuple(varied), tuple(moved)
-        )[1]
+        """Linear in the gradient; by the input a symmetric matrix, so that its transpose serves.
+
+        Forward mode within forward mode is nothing that torch.autograd.forward_ad allows.
+        """
+        grad_output, saved = ctx.saved_tensors
+        by_gradient, by_input = tangents[:2]
+        change = torch.zeros_like(grad_output) if by_gradient is None else by_gradient
+        moved = logic_gradient(change, saved, *ctx.members)
+        if by_input is None or not _is_input(saved):  # slopes are constant
+            return moved
+        pull = torch.func.vjp(lambda z: logic_gradient(grad_output, z, *ctx.members), saved)[1]
+        return moved + pull(by_input)[0]
 
     @staticmethod
     def vmap(info: Any, in_dims: Any, *inputs: Any) -> Any:

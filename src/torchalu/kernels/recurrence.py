@@ -177,7 +177,7 @@ def _(*inputs: Any) -> tuple[Tensor, Tensor, Tensor]:
     state, is_kept = inputs[0], inputs[-1]
     native = is_kept and _is_native(state)
     size = torch.library.get_ctx().new_dynamic_size() if native else 0
-    return state.new_empty(state.shape), state.new_empty(len(state)), state.new_empty(size)
+    return state.new_empty(state.shape), state.new_empty(state.shape[0]), state.new_empty(size)
 
 
 @recurrence_backward.register_fake

@@ -1,6 +1,7 @@
 """How many features an activation takes and gives, to size the layers around it."""
 
 from fractions import Fraction
+from numbers import Integral
 
 from torch import nn
 
@@ -90,7 +91,7 @@ def out_features_for(activation: nn.Module, in_features: int) -> int:
         in_features: features that go in.
 
     Raises:
-        TypeError: nothing is known about this module.
+        TypeError: nothing is known about this module; `in_features` is no integer.
         ValueError: the activation does not take this number; the error gives the nearest ones.
 
     Example:
@@ -99,7 +100,7 @@ def out_features_for(activation: nn.Module, in_features: int) -> int:
         325
     """
     _check("in_features", in_features, "takes", features_multiple(activation), activation)
-    return int(in_features * features_ratio(activation))
+    return int(int(in_features) * features_ratio(activation))
 
 
 def in_features_for(activation: nn.Module, out_features: int) -> int:
@@ -110,7 +111,7 @@ def in_features_for(activation: nn.Module, out_features: int) -> int:
         out_features: features that come out.
 
     Raises:
-        TypeError: nothing is known about this module.
+        TypeError: nothing is known about this module; `out_features` is no integer.
         ValueError: the activation does not give this number; the error gives the nearest ones.
 
     Example:
@@ -122,11 +123,13 @@ def in_features_for(activation: nn.Module, out_features: int) -> int:
     ratio = features_ratio(activation)
     least = int(features_multiple(activation) * ratio)
     _check("out_features", out_features, "gives", least, activation)
-    return int(out_features / ratio)
+    return int(int(out_features) / ratio)
 
 
 def _check(name: str, value: int, verb: str, multiple: int, activation: nn.Module) -> None:
-    """Refuse a number of features that is no multiple."""
+    """Refuse a number of features that is no integer or no multiple."""
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(f"{name} is {value!r}; give an integer")
     if value < 0 or value % multiple:
         below = max(value // multiple, 0) * multiple
         raise ValueError(

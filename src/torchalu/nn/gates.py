@@ -32,8 +32,9 @@ class LogicGates(nn.Module):
         in_features: size of the last dimension of the input, 2 or more.
         out_features: how many gates there are.
         connections: `"random"` deals out the inputs in random pairs, each input as often as any
-            other; `"unique"` does so without giving two gates the same pair; or the indices
-            themselves, a tensor (2, out_features).
+            other, give or take one; `"unique"` gives no two gates the same pair, so that the
+            counts of two inputs may differ by 2; or the indices themselves, a tensor
+            (2, out_features), which is copied.
         mode: what a gate is during training: the mixture (`"soft"`), the likeliest gate with
             the gradient of the mixture (`"hard"`), or the same with Gumbel noise
             (`"gumbel_soft"`, `"gumbel_hard"`); see
@@ -48,8 +49,9 @@ class LogicGates(nn.Module):
 
     Attributes:
         connections: the indices of each gate's inputs, a buffer (2, out_features). It comes
-            through the device `meta` unharmed, is checked when a state is loaded, and must not be
-            averaged: leave `use_buffers` of `torch.optim.swa_utils.AveragedModel` false.
+            through the device `meta` and `to_empty` unharmed, is checked when a state is loaded,
+            and must not be averaged: leave `use_buffers` of `torch.optim.swa_utils.AveragedModel`
+            false.
 
     Shape:
         `(*, in_features)` to `(*, out_features)`.
@@ -116,8 +118,9 @@ class LogicGates(nn.Module):
             _check_connections(connections, in_features, out_features)
         else:
             connections = _deal(in_features, out_features, connections, generator)
-        self.register_buffer("connections", connections.to(self.weight.device, torch.int64))
-        self._dealt = connections
+        self._dealt = connections.to("cpu", torch.int64, copy=True)
+        own = connections.to(self.weight.device, torch.int64, copy=True)
+        self.register_buffer("connections", own)
         self.reset_parameters(generator)
 
     def reset_parameters(self, generator: torch.Generator | None = None) -> None:
@@ -155,13 +158,13 @@ class LogicGates(nn.Module):
         return [GATE_NAMES[gate] for gate in self.gates().tolist()]
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
-        """Move or cast: the connections come through the device `meta`, which holds no numbers."""
+        """Move or cast: the connections come through `meta` and `to_empty`, which lose numbers."""
         before = self.connections
         super()._apply(fn, recurse)
         if self.connections.is_meta and not before.is_meta:
-            self._dealt = before
-        elif before.is_meta and not self.connections.is_meta:
-            self.connections.copy_(self._dealt)
+            self._dealt = before.clone()
+        elif not self.connections.is_meta and self.connections is not before:
+            self.connections.copy_(self._dealt if before.is_meta else before)
         return self
 
     def _load_from_state_dict(
@@ -217,7 +220,8 @@ class GroupSum(nn.Module):
             dimension of the input is no multiple of `num_groups`.
 
     Source:
-        Petersen et al. 2022, section 3. Departure: no offset, which a softmax does not see.
+        Petersen et al. 2022, section 3. Departures: those of
+        :func:`torchalu.functional.group_sum`.
 
     Example:
         >>> GroupSum(2, temperature=2.0)(torch.tensor([1.0, 1.0, 1.0, 0.0, 1.0, 0.0]))

@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from fractions import Fraction
+from numbers import Integral
 from typing import get_args
 
 from jaxtyping import Float
@@ -81,6 +82,6 @@ class LogicOperator(GroupActivation):
 
 def _whole(name: str, value: int) -> int:
     """The argument, checked."""
-    if isinstance(value, bool) or not isinstance(value, int):
+    if isinstance(value, bool) or not isinstance(value, Integral):
         raise TypeError(f"{name} is {value!r}; give an integer")
-    return value
+    return int(value)

@@ -119,7 +119,8 @@ class INALU(Unit):
         The sum is over the unit's five parameters, the mean over the elements of one, as in the
         authors' program.
         """
-        missing = [(1 - p.abs() / _FREE_FROM).clamp(min=0).mean() for p in self.parameters()]
+        parameters: list[Tensor] = [getattr(self, name) for name in _STARTS]
+        missing = [(1 - p.abs() / _FREE_FROM).clamp(min=0).mean() for p in parameters]
         return torch.stack(missing).sum()
 
     @torch.no_grad()

@@ -49,11 +49,12 @@ class LogicActivation(LogicOperator):
         Logits to logits.
 
     Raises:
-        TypeError: `operators` is a string; `k` or `dim` is no integer; in `forward`, the input
-            holds integers.
+        TypeError: `operators` is no list of names; `k` or `dim` is no integer; in `forward`, the
+            input holds integers.
         ValueError: no operator, or an unknown one; `k` is less than 2; there is no such strategy
             or layout; an operator that has no normalized form is to be normalized; in `forward`,
-            the number of features is not a multiple of `features_multiple`.
+            the number of features is not a multiple of `features_multiple`, or `k` is too large
+            for a normalized form in the dtype of the input.
 
     Source:
         Lowe et al. 2022, section 3.5; section 3.6 for the normalized form. Any number and order
@@ -79,7 +80,7 @@ class LogicActivation(LogicOperator):
         normalized: bool = False,
     ) -> None:
         super().__init__(k=k, dim=dim, layout=layout, normalized=normalized)
-        if isinstance(operators, str):
+        if isinstance(operators, str) or not isinstance(operators, Iterable):
             raise TypeError(f"operators is {operators!r}; give a list of names")
         self.operators = tuple(find(name, OPERATORS, "operator") for name in operators)
         if not self.operators:

@@ -88,6 +88,10 @@ class NMRU(Unit):
         """The weights of the reciprocals, clamped to [0, 1]."""
         return self.reciprocal_weight.clamp(0, 1)
 
+    def input_use(self) -> Float[Tensor, "out in"]:
+        """The larger of an input's two weights: a divisor is used as much as a factor."""
+        return torch.maximum(self.effective_weight(), self.effective_reciprocal_weight())
+
     def forward(self, input: Float[Tensor, "*batch in"]) -> Float[Tensor, "*batch out"]:
         """Multiply and divide."""
         weights = self.effective_weight(), self.effective_reciprocal_weight()

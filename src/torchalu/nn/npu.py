@@ -81,6 +81,10 @@ class NPU(Unit):
         """The real part of the powers of the inputs."""
         return self.weight
 
+    def input_use(self) -> Float[Tensor, "out in"]:
+        """The larger magnitude of both parts of the powers, times the gate."""
+        return self.gate.clamp(0, 1) * torch.maximum(self.weight.abs(), self.imag_weight.abs())
+
     def forward(self, input: Float[Tensor, "*batch in"]) -> Float[Tensor, "*batch out"]:
         """Multiply powers."""
         return functional.npu(input, self.weight, self.imag_weight, self.gate, self.eps)

@@ -92,6 +92,10 @@ class RealNPU(Unit):
         """The powers of the inputs, modified clamped to [-1, 1]."""
         return self.weight.clamp(-1, 1) if self.modified else self.weight
 
+    def input_use(self) -> Float[Tensor, "out in"]:
+        """The magnitude of the powers, times the gate, which shuts an input out of all outputs."""
+        return self.gate.clamp(0, 1) * self.effective_weight().abs()
+
     def forward(self, input: Float[Tensor, "*batch in"]) -> Float[Tensor, "*batch out"]:
         """Multiply powers."""
         return functional.real_npu(input, self.effective_weight(), self.gate, self.eps)

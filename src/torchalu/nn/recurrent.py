@@ -8,6 +8,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from torchalu.arguments import check_positive_integers
+from torchalu.functional._arguments import check_alike, under_autocast
 from torchalu.nn.unit import Unit
 
 UnitFactory = Callable[..., Unit]
@@ -33,8 +34,9 @@ class UnitCell(nn.Module):
         `(*, input_size)` and `(*, hidden_size)` to `(*, hidden_size)`.
 
     Raises:
-        TypeError: `unit` makes no unit; a size is no integer.
-        ValueError: a size is not positive; in `forward`, the last dimensions do not fit.
+        TypeError: `unit` makes no unit; a size is no integer; in `forward`, input and state differ
+            in dtype outside autocast.
+        ValueError: a size is not positive; in `forward`, the shapes of input and state do not fit.
 
     Source:
         Madsen & Johansen 2020, section 4.2 and appendix D.1; Trask et al. 2018, section 4.2. The
@@ -83,7 +85,13 @@ class UnitCell(nn.Module):
         _check_last("input", input, "input_size", self.input_size)
         state = self.initial_state(input) if hx is None else hx
         _check_last("hx", state, "hidden_size", self.hidden_size)
-        return self.unit(torch.cat((input, state), -1))
+        if state.shape[:-1] != input.shape[:-1]:
+            raise ValueError(
+                f"hx has shape {tuple(state.shape)} and input {tuple(input.shape)}; give one state "
+                f"for each row of input: {(*input.shape[:-1], self.hidden_size)}"
+            )
+        check_alike(input, state, "hx")
+        return self.unit(_joined(input, state, -1))
 
     def extra_repr(self) -> str:
         """The constructor's arguments, for `repr`."""
@@ -180,7 +188,7 @@ class UnitRNN(nn.Module):
         first = input.select(time, 0)
         state = self.cell.initial_state(first) if hx is None else self._first(hx, first)
         earlier = states.narrow(time, 0, states.shape[time] - 1)
-        return torch.cat((input, torch.cat((state.unsqueeze(time), earlier), time)), -1)
+        return _joined(input, _joined(state.unsqueeze(time), earlier, time), -1)
 
     def _time(self, input: Tensor) -> int:
         """The dimension along which the sequence runs."""
@@ -211,11 +219,16 @@ class UnitRNN(nn.Module):
 def input_penalty(unit: Unit, input: Float[Tensor, "*batch in"]) -> Float[Tensor, ""]:
     r"""How far the inputs that a unit leaves out are from the number that changes nothing.
 
-    .. math:: \mathcal{R}_z = \mathrm{mean}_{o, i} \, (1 - |W_{oi}|) (e - \bar z_i)^2
+    .. math:: \mathcal{R}_z = \mathrm{mean}_{o, i} \, \max(1 - u_{oi}, 0) (e - \bar z_i)^2
 
     e is the unit's `identity`: 1 where it multiplies, 0 where it adds. The mean :math:`\bar z_i`
     goes over all rows and steps, and the gradient passes through it. It keeps a network in front
     of the unit from an answer that is right for a wrong reason, such as 81 weighted by 0.1.
+
+    u is how much an output uses an input, the unit's `input_use`: \|W\| for most units, the larger
+    of both weights for an NMRU, \|W\| times the gate for the NPUs. Of the units that mix a sum
+    and a product by a gate (NALU, iNALU, GatedNAUNMU), the weight of the sum counts, and the
+    product goes unseen.
 
     Args:
         unit: the unit that the input goes into.
@@ -231,7 +244,8 @@ def input_penalty(unit: Unit, input: Float[Tensor, "*batch in"]) -> Float[Tensor
     Source:
         Madsen & Johansen 2020, section 4.2 for products and equation 75 for sums. Departure,
         which follows the authors' program: the mean over the batch and all steps stands for z.
-        For log-space units z is the input as in the paper; the program takes its logarithm.
+        For log-space units z is the input as in the paper; the program takes its logarithm. The
+        paper has 1 - \|W\|, of weights from -1 to 1; a power of 2 counts as 1 here.
 
     Example:
         >>> from torchalu.nn import NMU
@@ -244,7 +258,8 @@ def input_penalty(unit: Unit, input: Float[Tensor, "*batch in"]) -> Float[Tensor
     if input.numel() == 0:
         raise ValueError(f"input has shape {tuple(input.shape)}; its mean needs one row at least")
     mean = input.reshape(-1, unit.in_features).mean(0)
-    return ((1 - unit.effective_weight().abs()) * (unit.identity - mean).square()).mean()
+    unused = (1 - unit.input_use()).clamp(min=0)
+    return (unused * (unit.identity - mean).square()).mean()
 
 
 def _make(unit: UnitFactory, input_size: int, hidden_size: int, options: dict[str, Any]) -> Unit:
@@ -261,6 +276,16 @@ def _make(unit: UnitFactory, input_size: int, hidden_size: int, options: dict[st
             "function of (in_features, out_features) that makes such a unit"
         )
     return made
+
+
+def _joined(first: Tensor, second: Tensor, dim: int) -> Tensor:
+    """Two tensors in one, in float32 under autocast, which cannot join any two dtypes."""
+    if under_autocast(first):
+        first, second = (
+            tensor.float() if tensor.dtype in (torch.float16, torch.bfloat16) else tensor
+            for tensor in (first, second)
+        )
+    return torch.cat((first, second), dim)
 
 
 def _check_last(name: str, value: Tensor, size_name: str, size: int) -> None:

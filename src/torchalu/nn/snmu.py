@@ -7,6 +7,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from torchalu import functional
+from torchalu.functional._arguments import check_alike
 from torchalu.nn.nmu import NMU
 
 
@@ -42,7 +43,8 @@ class SNMU(NMU):
         W from U(1/4, 3/4).
 
     Raises:
-        TypeError: a size is no integer, or `dtype` is not a floating one.
+        TypeError: a size is no integer, or `dtype` is not a floating one; in `forward`, the input
+            has another dtype outside autocast.
         ValueError: a size is not positive, or `noise` is no pair of positive numbers in
             ascending order; in `forward`, the last dimension of the input is not `in_features`.
 
@@ -80,6 +82,7 @@ class SNMU(NMU):
         """Multiply, in training mode under noise."""
         if not self.training:
             return super().forward(input)
+        check_alike(input, self.weight, "weight")
         low, high = self.noise
         noise = low + (high - low) * torch.rand_like(input)
         return functional.snmu(input, self.effective_weight(), noise)

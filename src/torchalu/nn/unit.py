@@ -77,9 +77,17 @@ class Unit(nn.Module, ABC):
     def constrain_(self) -> None:
         """Move the parameters back into their allowed range, after an optimizer step."""
 
+    def input_use(self) -> Float[Tensor, "out in"]:
+        """How much each output uses each input: 0 leaves it out, 1 or more uses it all.
+
+        It is the magnitude of `effective_weight` unless a unit says otherwise. Where a gate
+        mixes a sum and a product, that is the weight of the sum.
+        """
+        return self.effective_weight().abs()
+
     def penalty(self) -> Float[Tensor, ""]:
         """What is added to the loss to make the weights sparse; 0 where a paper adds nothing."""
-        return next(self.parameters()).new_zeros(())
+        return self.effective_weight().new_zeros(())
 
     def extra_repr(self) -> str:
         """The constructor's arguments, for `repr`."""
