@@ -22,6 +22,14 @@ def test_the_noise_is_that_of_training_without_dropout(form):
         assert torch.equal(noisy(SYMBOLS, LENGTHS), trained(SYMBOLS, LENGTHS, seed=seed))
 
 
+def test_extra_steps_are_taken_under_noise():
+    inner, more = module(DiagonalNeuralGPU), module(DiagonalNeuralGPU)
+    more.extra_steps = 2
+    inner.noise, inner.dropout = 0.3, 0.0
+    expected = inner.train()(SYMBOLS, LENGTHS, torch.tensor([7, 7]), seed=1)
+    assert torch.equal(Noisy(more, 0.3)(SYMBOLS, LENGTHS), expected)
+
+
 @pytest.mark.parametrize("training", [True, False])
 def test_the_module_is_left_as_it_was(training):
     inner = module(DiagonalNeuralGPU).train(training)

@@ -193,8 +193,8 @@ def test_parameters_may_come_from_elsewhere(kind):
     assert not model(SYMBOLS).equal(other(SYMBOLS))
 
 
-def test_sharp_gates_are_open_or_shut():
-    """Far beyond each gate's threshold a cell is its old state, moved, or the candidate."""
+def test_sharp_update_gates_are_open_or_shut():
+    """Far beyond the gate's threshold a cell is its old state, moved, or the candidate."""
     generator = torch.Generator().manual_seed(4)
     module = DiagonalNeuralGPU(4, maps=6, generator=generator, dtype=torch.float64).eval()
     symbols, lengths = torch.tensor([[1, 3, 2, 2, 1, 3]]), torch.tensor([6])
@@ -205,7 +205,9 @@ def test_sharp_gates_are_open_or_shut():
     def convolved(image, weight, bias):
         return torch.nn.functional.conv1d(image, weight[..., 0], bias, padding=1)
 
-    reset, update = (convolved(image, *layer[:2]) > 0).double().chunk(2, 1)
+    gates = convolved(image, *layer[:2])
+    reset = (0.5 * gates[:, :6] + 0.5).clamp(0, 1)
+    update = (gates[:, 6:] > 0).double()
     candidate = convolved(reset * image, *layer[2:]).clamp(-1, 1)
     left, right, stays = image.chunk(3, 1)
     edge = torch.zeros(1, 2, 1, dtype=torch.float64)
@@ -213,7 +215,7 @@ def test_sharp_gates_are_open_or_shut():
         [torch.cat([edge, left[..., :-1]], 2), torch.cat([right[..., 1:], edge], 2), stays], 1
     )
     expected = update * moved + (1 - update) * candidate
-    assert module.sharpen_gates_(1e12) is module
+    assert module.sharpen_update_gates_(1e12) is module
     state = module.unroll(symbols, lengths, one).state[:, :, 0].transpose(1, 2)
     torch.testing.assert_close(state, expected, rtol=1e-12, atol=1e-12)
 
@@ -221,7 +223,7 @@ def test_sharp_gates_are_open_or_shut():
 @pytest.mark.parametrize("factor", [0.0, -2.0, math.inf, math.nan])
 def test_factors_that_sharpen_nothing(factor):
     with pytest.raises(ValueError, match=r"factor is .*give a positive number, such as 2"):
-        DiagonalNeuralGPU(4, maps=6).sharpen_gates_(factor)
+        DiagonalNeuralGPU(4, maps=6).sharpen_update_gates_(factor)
 
 
 @kinds

@@ -16,6 +16,7 @@ from torchalu.nn import DiagonalNeuralGPU, NeuralGPU
 @kinds
 def test_configuration_and_state_rebuild_the_module(kind):
     options = {"maps": 9, "kernel_size": 5, "parameter_sets": 2, "dropout": 0.2, "noise": 0.1}
+    options["extra_steps"] = 2
     if kind is NeuralGPU:
         options |= {"width": 2, "layers": 3, "cutoff": False, "initial_scale": 1.5}
     model = make(kind, **options)
@@ -26,6 +27,27 @@ def test_configuration_and_state_rebuild_the_module(kind):
     assert again(SYMBOLS, seed=1).equal(model(SYMBOLS, seed=1))
     assert copy.deepcopy(model)(SYMBOLS, seed=1).equal(model(SYMBOLS, seed=1))
     assert "kernel_size=5" in repr(model)
+
+
+@kinds
+def test_extra_steps_are_taken_outside_training_mode(kind):
+    model, more = make(kind), make(kind, extra_steps=3)
+    lengths, steps = model.lengths_and_steps(SYMBOLS)
+    expected = model.unroll(SYMBOLS, steps=steps + 3)
+    assert more.eval()(SYMBOLS).equal(expected.logits)
+    assert more.lengths_and_steps(SYMBOLS, lengths)[1].equal(steps + 3)
+    assert [*more.states(SYMBOLS)][-1].equal(expected.state)
+    assert more(SYMBOLS, steps=steps).equal(model(SYMBOLS, steps=steps))
+    assert more.train()(SYMBOLS).equal(model(SYMBOLS))
+
+
+@kinds
+@pytest.mark.parametrize(
+    ("wrong", "error"), [(-1, ValueError), (1.5, TypeError), (True, TypeError), ("1", TypeError)]
+)
+def test_numbers_of_extra_steps_that_there_are_not(kind, wrong, error):
+    with pytest.raises(error, match=f"extra_steps is {wrong!r}; give "):
+        kind(4, maps=6, extra_steps=wrong)
 
 
 @kinds

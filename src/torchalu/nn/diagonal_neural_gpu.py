@@ -35,6 +35,8 @@ class DiagonalNeuralGPU(NeuralGPUBase):
         noise: in training mode each pre-activation of gates and candidates has a uniform random
             number between -`noise` and `noise` added to it in each step. What learns to do its
             work all the same holds on longer strings.
+        extra_steps: how many more steps each sequence takes outside training mode: time for a carry
+            that comes at the very end.
         generator: where the initial parameters come from; torch's own if left out.
         device: where the parameters lie.
         dtype: dtype of the parameters and of the state.
@@ -51,14 +53,14 @@ class DiagonalNeuralGPU(NeuralGPUBase):
     Raises:
         TypeError: a size is no integer, or `dtype` is not a floating one.
         ValueError: a size is not positive, the kernel's is even, `maps` is no multiple of 3, or
-            `dropout` is not in [0, 1), or `noise` is negative.
+            `dropout` is not in [0, 1), or `noise` or `extra_steps` is negative.
 
     Source:
         Freivalds & Liepins 2017, and the authors' program for the initialization, the dropout
         and the mask. The saturation that :meth:`unroll` gives is that of the input layer, times
         the number of steps, and of all steps' gates and candidates. Departures: saturation
         behind the end of a sequence does not count; `parameter_sets` other than 1, which is
-        Kaiser & Sutskever's; `noise`, which is ours.
+        Kaiser & Sutskever's; `noise` and `extra_steps`, which are ours.
 
     Example:
         >>> model = DiagonalNeuralGPU(4, maps=6, generator=torch.Generator().manual_seed(0))
@@ -79,6 +81,7 @@ class DiagonalNeuralGPU(NeuralGPUBase):
         parameter_sets: int = 1,
         dropout: float = 0.1,
         noise: float = 0.0,
+        extra_steps: int = 0,
         generator: torch.Generator | None = None,
         device: torch.device | str | int | None = None,
         dtype: torch.dtype | None = None,
@@ -86,12 +89,18 @@ class DiagonalNeuralGPU(NeuralGPUBase):
         super().__init__()
         sizes = {"num_symbols": num_symbols, "maps": maps, "parameter_sets": parameter_sets}
         check_options(
-            sizes=sizes, kernel_size=kernel_size, dropout=dropout, noise=noise, thirds=True
+            sizes=sizes,
+            kernel_size=kernel_size,
+            dropout=dropout,
+            noise=noise,
+            extra_steps=extra_steps,
+            thirds=True,
         )
         self.num_symbols = num_symbols
         self.maps = maps
         self.dropout = dropout
         self.noise = noise
+        self.extra_steps = extra_steps
         make = Factory(device, dtype)
         self.input_weight = make.parameter(num_symbols, maps)
         self.input_bias = make.parameter(maps)
@@ -124,9 +133,10 @@ class DiagonalNeuralGPU(NeuralGPUBase):
             "parameter_sets": self.parameter_sets,
             "dropout": self.dropout,
             "noise": self.noise,
+            "extra_steps": self.extra_steps,
         }
 
-    def _default_steps(self, symbols: Tensor, lengths: Tensor) -> Tensor:
+    def _trained_steps(self, symbols: Tensor, lengths: Tensor) -> Tensor:
         return torch.full_like(lengths, symbols.shape[1])
 
     def _keep(self, lengths: Tensor) -> Float[Tensor, " batch"]:

@@ -37,6 +37,8 @@ class NeuralGPU(NeuralGPUBase):
             number between -`noise` and `noise` added to it in each step. What learns to do its
             work all the same holds on longer strings.
         initial_scale: factor of the uniform distribution that kernels start from.
+        extra_steps: how many more steps each sequence takes outside training mode: time for a carry
+            that comes at the very end.
         generator: where the initial parameters come from; torch's own if left out.
         device: where the parameters lie.
         dtype: dtype of the parameters and of the state.
@@ -53,13 +55,13 @@ class NeuralGPU(NeuralGPUBase):
     Raises:
         TypeError: a size is no integer, or `dtype` is not a floating one.
         ValueError: a size or `initial_scale` is not positive, the kernel's size is even, or
-            `dropout` is not in [0, 1), or `noise` is negative.
+            `dropout` is not in [0, 1), or `noise` or `extra_steps` is negative.
 
     Source:
         Kaiser & Sutskever 2016, sections 2 and 3.3. Departures, which follow the authors'
         program: tanh and a linear map behind the embedding, the mask, how dropout depends on
         the length, and the initialization. Departures from it: dropout drops 0.9 at most, which
-        concerns lengths below 8 alone; `noise`, which is ours.
+        concerns lengths below 8 alone; `noise` and `extra_steps`, which are ours.
 
     Example:
         >>> model = NeuralGPU(4, maps=6, generator=torch.Generator().manual_seed(0))
@@ -82,6 +84,7 @@ class NeuralGPU(NeuralGPUBase):
         cutoff: bool = True,
         dropout: float = 0.0,
         noise: float = 0.0,
+        extra_steps: int = 0,
         initial_scale: float = 1.8,
         generator: torch.Generator | None = None,
         device: torch.device | str | int | None = None,
@@ -90,7 +93,13 @@ class NeuralGPU(NeuralGPUBase):
         super().__init__()
         sizes = {"num_symbols": num_symbols, "maps": maps, "width": width, "layers": layers}
         sizes["parameter_sets"] = parameter_sets
-        check_options(sizes=sizes, kernel_size=kernel_size, dropout=dropout, noise=noise)
+        check_options(
+            sizes=sizes,
+            kernel_size=kernel_size,
+            dropout=dropout,
+            noise=noise,
+            extra_steps=extra_steps,
+        )
         if not 0 < initial_scale < math.inf:
             raise ValueError(f"initial_scale is {initial_scale}; give a positive number")
         self.num_symbols = num_symbols
@@ -99,6 +108,7 @@ class NeuralGPU(NeuralGPUBase):
         self.cutoff = cutoff
         self.dropout = dropout
         self.noise = noise
+        self.extra_steps = extra_steps
         self.initial_scale = initial_scale
         make = Factory(device, dtype)
         self.embedding = make.parameter(num_symbols, maps)
@@ -136,10 +146,11 @@ class NeuralGPU(NeuralGPUBase):
             "cutoff": self.cutoff,
             "dropout": self.dropout,
             "noise": self.noise,
+            "extra_steps": self.extra_steps,
             "initial_scale": self.initial_scale,
         }
 
-    def _default_steps(self, symbols: Tensor, lengths: Tensor) -> Tensor:  # noqa: ARG002
+    def _trained_steps(self, symbols: Tensor, lengths: Tensor) -> Tensor:  # noqa: ARG002
         return lengths
 
     def _keep(self, lengths: Tensor) -> Float[Tensor, " batch"]:

@@ -3,6 +3,7 @@
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from numbers import Integral
 from typing import NamedTuple, Self
 
 import torch
@@ -46,6 +47,7 @@ class NeuralGPUBase(nn.Module, ABC):
     width: int
     dropout: float
     noise: float
+    extra_steps: int
     gate_weight: nn.Parameter
     gate_bias: nn.Parameter
     candidate_weight: nn.Parameter
@@ -71,8 +73,8 @@ class NeuralGPUBase(nn.Module, ABC):
         """
 
     @abstractmethod
-    def _default_steps(self, symbols: Tensor, lengths: Tensor) -> Int64[Tensor, " batch"]:
-        """How many steps a sequence takes if nothing is said."""
+    def _trained_steps(self, symbols: Tensor, lengths: Tensor) -> Int64[Tensor, " batch"]:
+        """How many steps a sequence takes in training mode, if nothing is said."""
 
     @abstractmethod
     def _keep(self, lengths: Tensor) -> Float[Tensor, " batch"]:
@@ -108,7 +110,7 @@ class NeuralGPUBase(nn.Module, ABC):
         Args:
             symbols: numbers of symbols, 0 is padding.
             lengths: of the sequences; up to the last symbol that is no padding if left out.
-            steps: how many steps each sequence takes.
+            steps: how many steps each sequence takes; see :meth:`lengths_and_steps`.
             seed: of dropout and noise, in training mode; drawn from torch's own generator if
                 left out, which breaks the graph of `torch.compile`.
 
@@ -117,7 +119,7 @@ class NeuralGPUBase(nn.Module, ABC):
             ValueError: the shapes do not fit, or a symbol, length or number of steps is out of
                 range; the last is a RuntimeError in a graph of `torch.compile`.
         """
-        lengths, steps = self._arguments(symbols, lengths, steps)
+        lengths, steps = self.lengths_and_steps(symbols, lengths, steps)
         keep, noise, seed = self._disturbance(lengths, seed)
         mask = self._mask(symbols, lengths)
         state, saturation = self._start(symbols, steps, mask, keep, seed)
@@ -147,7 +149,7 @@ class NeuralGPUBase(nn.Module, ABC):
             symbols: as in :meth:`unroll`.
             lengths: as in :meth:`unroll`.
         """
-        lengths, steps = self._arguments(symbols, lengths, None)
+        lengths, steps = self.lengths_and_steps(symbols, lengths, None)
         return self._start(symbols, steps, self._mask(symbols, lengths), None, 0)[0]
 
     @torch.no_grad()
@@ -166,7 +168,7 @@ class NeuralGPUBase(nn.Module, ABC):
             lengths: as in :meth:`unroll`.
             steps: as in :meth:`unroll`.
         """
-        lengths, steps = self._arguments(symbols, lengths, steps)
+        lengths, steps = self.lengths_and_steps(symbols, lengths, steps)
         state = self.embed(symbols, lengths)
         yield state
         for step in range(int(steps.max()) if len(steps) else 0):
@@ -180,6 +182,36 @@ class NeuralGPUBase(nn.Module, ABC):
                 cutoff=self.cutoff,
             )
             yield state
+
+    def lengths_and_steps(
+        self,
+        symbols: Int64[Tensor, "batch length"],
+        lengths: Int64[Tensor, " batch"] | None = None,
+        steps: Int64[Tensor, " batch"] | None = None,
+    ) -> tuple[Int64[Tensor, " batch"], Int64[Tensor, " batch"]]:
+        """Lengths and steps of sequences, checked, with the defaults where they are left out.
+
+        Args:
+            symbols: as in :meth:`unroll`.
+            lengths: up to the last symbol that is no padding if left out.
+            steps: those of the training, and outside training mode `extra_steps` more, if left out.
+
+        Raises:
+            TypeError: as in :meth:`unroll`.
+            ValueError: as in :meth:`unroll`.
+        """
+        check_symbols(symbols, self.num_symbols)
+        length = symbols.shape[1]
+        if lengths is None:
+            positions = torch.arange(1, length + 1, device=symbols.device)
+            lengths = (positions * (symbols != 0)).amax(1).clamp(min=1)
+        else:
+            check_counts("lengths", lengths, symbols, 1, length)
+        if steps is None:
+            steps = self._trained_steps(symbols, lengths)
+            return lengths, steps if self.training else steps + self.extra_steps
+        check_counts("steps", steps, symbols, 0)
+        return lengths, steps
 
     def relaxation_penalty(self) -> Float[Tensor, ""]:
         """Squared deviations of the parameter sets from their mean, summed."""
@@ -197,13 +229,13 @@ class NeuralGPUBase(nn.Module, ABC):
             setattr(self, name, nn.Parameter(mean))
 
     @torch.no_grad()
-    def sharpen_gates_(self, factor: float) -> Self:
-        r"""Make the gates steeper: multiply what they are computed from.
+    def sharpen_update_gates_(self, factor: float) -> Self:
+        r"""Make the update gates steeper: multiply what they are computed from.
 
-        .. math:: \theta_{\text{gates}} \leftarrow \kappa \, \theta_{\text{gates}}
+        .. math:: \theta_g \leftarrow \kappa \, \theta_g
 
-        for kernels and biases of the reset and the update gates. A gate that is almost shut is
-        then shut, so that a number which a cell holds does not drift while signals pass by. See
+        for their kernels and biases. A gate that is almost open is then open, so that a number
+        which a cell holds does not drift while signals pass by. See
         :class:`torchalu.train.algorithms.Sharpening`.
 
         Args:
@@ -217,8 +249,8 @@ class NeuralGPUBase(nn.Module, ABC):
         """
         if not 0 < factor < math.inf:
             raise ValueError(f"factor is {factor}; give a positive number, such as 2")
-        self.gate_weight.mul_(factor)
-        self.gate_bias.mul_(factor)
+        for gates in (self.gate_weight, self.gate_bias):
+            gates[:, :, self.maps :].mul_(factor)
         return self
 
     def extra_repr(self) -> str:
@@ -251,22 +283,6 @@ class NeuralGPUBase(nn.Module, ABC):
         """1 at the positions of each sequence, 0 behind its end."""
         return position_mask(lengths, symbols.shape[1], self.gate_weight.dtype).movedim(1, -1)
 
-    def _arguments(
-        self, symbols: Tensor, lengths: Tensor | None, steps: Tensor | None
-    ) -> tuple[Int64[Tensor, " batch"], Int64[Tensor, " batch"]]:
-        """Lengths and steps, checked, with the defaults where they are left out."""
-        check_symbols(symbols, self.num_symbols)
-        length = symbols.shape[1]
-        if lengths is None:
-            positions = torch.arange(1, length + 1, device=symbols.device)
-            lengths = (positions * (symbols != 0)).amax(1).clamp(min=1)
-        else:
-            check_counts("lengths", lengths, symbols, 1, length)
-        if steps is None:
-            return lengths, self._default_steps(symbols, lengths)
-        check_counts("steps", steps, symbols, 0)
-        return lengths, steps
-
 
 def check_options(
     *,
@@ -274,6 +290,7 @@ def check_options(
     kernel_size: int,
     dropout: float,
     noise: float,
+    extra_steps: int,
     thirds: bool = False,
 ) -> None:
     """Refuse options that no Neural GPU can have.
@@ -283,13 +300,18 @@ def check_options(
         kernel_size: must be odd.
         dropout: must lie in [0, 1).
         noise: must be finite and not negative.
+        extra_steps: must be an integer of 0 or more.
         thirds: whether the number of maps has to be a multiple of 3.
 
     Raises:
-        TypeError: a size is no integer.
+        TypeError: a size, or `extra_steps`, is no integer.
         ValueError: an option is out of its range.
     """
     check_positive_integers(**sizes, kernel_size=kernel_size)
+    if isinstance(extra_steps, bool) or not isinstance(extra_steps, Integral):
+        raise TypeError(f"extra_steps is {extra_steps!r}; give an integer, such as 16")
+    if extra_steps < 0:
+        raise ValueError(f"extra_steps is {extra_steps}; give 0 or more")
     if sizes["num_symbols"] < 2:
         raise ValueError(
             f"num_symbols is {sizes['num_symbols']}; padding counts, so give 2 or more"

@@ -96,6 +96,7 @@ class Card:
         steps: of the training up to these weights.
         seconds: that the training took.
         machine: that it took them on.
+        changes: to the network after its training.
         seeds_tried: starts that were trained, this one among them.
         seeds_generalizing: those of them that are right beyond the lengths of the training.
         measured: whole strings that are right, by length and kind.
@@ -118,12 +119,13 @@ class Card:
     steps: int | None = None
     seconds: float | None = None
     machine: str = ""
+    changes: str = ""
     seeds_tried: int = 0
     seeds_generalizing: int = 0
     measured: tuple[Measurement, ...] = field(default=())
 
     def __post_init__(self) -> None:
-        for name in ("task", "form", "command", "machine"):
+        for name in ("task", "form", "command", "machine", "changes"):
             _check(name, getattr(self, name), (str,))
         _check("configuration", self.configuration, (Mapping,))
         for name in ("seeds_tried", "seeds_generalizing"):

@@ -114,7 +114,7 @@ class LearnedAlgorithm:
         return answers[0] if isinstance(text, str) else answers
 
     def symbols(self, text: str) -> int:
-        """The number of symbols, and of steps, that a text takes.
+        """The number of symbols that a text takes, and of steps but for `extra_steps`.
 
         Args:
             text: an input of the task.
@@ -223,7 +223,7 @@ class LearnedAlgorithm:
             ValueError: it is no input of the task.
         """
         symbols, lengths = self._encoded([text])
-        for state in self.module.states(symbols, lengths, lengths):
+        for state in self.module.states(symbols, lengths):
             yield state[0]
 
     def film(self, text: str, path: str | Path) -> None:
@@ -240,8 +240,9 @@ class LearnedAlgorithm:
         """
         check_film(path)
         symbols = self.symbols(text)
-        check_film_size(self.module.width * self.module.maps, symbols, symbols)
-        write_film(path, self.states(text), text, self.run(text), steps=symbols)
+        steps = symbols + self.module.extra_steps
+        check_film_size(self.module.width * self.module.maps, symbols, steps)
+        write_film(path, self.states(text), text, self.run(text), steps=steps)
 
     def save(self, path: str | Path) -> None:
         """Writes module, task and card into one safetensors file, whole or not at all.
@@ -307,7 +308,7 @@ class LearnedAlgorithm:
         for start in range(0, len(texts), at_once):
             inputs, lengths = self._encoded(texts[start : start + at_once])
             with torch.no_grad():
-                logits = self.module(inputs, lengths, lengths)
+                logits = self.module(inputs, lengths)
             for row in logits.argmax(-1).tolist():
                 yield decode(self.task, row)
 

@@ -127,3 +127,13 @@ def _networks(parts: Path, settings: Mapping[str, Any]) -> Iterator[StoredNetwor
             setting=settings[setting],
             path=parts / f"{name}{WEIGHTS}",
         )
+
+
+def weights_digest(module: NeuralGPUBase) -> str:
+    """What the weights of a network are recognized by, wherever they are stored.
+
+    Args:
+        module: the network.
+    """
+    values = (tensor.contiguous().numpy().tobytes() for tensor in module.state_dict().values())
+    return hashlib.sha256(b"".join(values)).hexdigest()[:16]

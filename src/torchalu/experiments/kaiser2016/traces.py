@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +12,7 @@ import torch
 from jaxtyping import Int64
 
 from torchalu.evaluate import signal_correlations
+from torchalu.experiments.kaiser2016.stored import weights_digest
 from torchalu.experiments.seeds import one_thread
 from torchalu.nn import DiagonalNeuralGPU
 from torchalu.tasks import encode
@@ -52,11 +52,8 @@ class TracesStudy:
             if getattr(self, name) < least:
                 raise ValueError(f"{name} is {getattr(self, name)}; give {least} or more")
         learned = self._learned()
-        weights = b"".join(
-            tensor.contiguous().numpy().tobytes() for tensor in learned.module.state_dict().values()
-        )
         self.configuration = {
-            "weights": hashlib.sha256(weights).hexdigest()[:16],
+            "weights": weights_digest(learned.module),
             "length": self.length,
             "count": self.count,
         }

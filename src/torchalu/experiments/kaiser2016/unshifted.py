@@ -48,7 +48,7 @@ class UnshiftedNeuralGPU(DiagonalNeuralGPU):
         seed: int | None = None,
     ) -> Unrolled:
         """Take all steps; the arguments are those of `torchalu.nn.DiagonalNeuralGPU.unroll`."""
-        lengths, steps = self._arguments(symbols, lengths, steps)
+        lengths, steps = self.lengths_and_steps(symbols, lengths, steps)
         keep, noise, seed = self._disturbance(lengths, seed)
         mask = self._mask(symbols, lengths)
         state, saturated = self._start(symbols, steps, mask, keep, seed)

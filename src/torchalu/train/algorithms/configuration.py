@@ -16,6 +16,7 @@ _LENGTHS, _SHORT = tuple(range(2, 42)), tuple(range(2, 22))
 _FAR = (1.0, 2.5, 5.0, 10.0, 20.0)
 
 _SUMS = ("badd", "badd3", "badd_unaligned", "bsub", "increment")
+_PRODUCTS = ("bmul", "qmul", "dmul")
 _MOVES = {"copy": _SHORT, "reverse": _SHORT, "sort": _SHORT, "duplicate": _LENGTHS}
 
 
@@ -35,6 +36,7 @@ class AlgorithmTraining:
         initial_scale: of the kernels of the form "cgru".
         dropout: of the module.
         noise: of the module, at last; 0 turns `Hardening` off.
+        extra_steps: of the module, in evaluations and ever after.
         initial_noise: that from the first step on, until the task is learned.
         ramp: of `Hardening`.
         settle: of `Hardening`.
@@ -102,6 +104,7 @@ class AlgorithmTraining:
     initial_scale: float = 1.8
     dropout: float = 0.1
     noise: float = 0.5
+    extra_steps: int = 0
     initial_noise: float = 0.0
     ramp: int = 800
     settle: int = 600
@@ -171,6 +174,8 @@ class AlgorithmTraining:
             if value is not None:
                 check_positive_integers(**{name: value})
         check_shares(long_carries=self.long_carries, smaller=self.smaller, threshold=self.threshold)
+        if self.extra_steps < 0:
+            raise ValueError(f"extra_steps is {self.extra_steps}; give 0 or more")
         if not 1 <= self.sharpening < math.inf:
             raise ValueError(f"sharpening is {self.sharpening}; give a factor of 1 or more")
         if not 0 < self.plateau_factor <= 1:
@@ -210,7 +215,8 @@ class AlgorithmTraining:
             addition by little has its numbers too; copying, reversing, sorting and duplicating
             take 48 maps; sums have noise from the first step on, twice as much at last, and settle
             in 1000 steps, not 600; what is neither a sum nor one of these settles in 2400, and half
-            of its strings have long carries.
+            of its strings have long carries; products take 16 steps more once they are trained, and
+            their gates are sharpened less.
 
         Example:
             >>> from torchalu.tasks import algorithm
@@ -230,7 +236,10 @@ class AlgorithmTraining:
         if task.name in _MOVES:
             return cls(maps=48, learning_rate=0.01, bins=_MOVES[task.name], validate_at=_FAR)
         maps = 96 if len(task.alphabet) <= 4 else 192
-        return cls(maps=maps, learning_rate=0.01 * 48 / maps, settle=2400, long_carries=0.5)
+        recipe = cls(maps=maps, learning_rate=0.01 * 48 / maps, settle=2400, long_carries=0.5)
+        if task.name in _PRODUCTS:
+            return dataclasses.replace(recipe, extra_steps=16, sharpening=1.25)
+        return recipe
 
     @classmethod
     def original(cls, task: AlgorithmicTask) -> Self:

@@ -1,4 +1,4 @@
-"""Gates that stay open or shut once a Neural GPU has learned to bear noise."""
+"""Update gates that stay open or shut once a Neural GPU has learned to bear noise."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from torchalu.train.hooks import Hook, Progress
 
 
 class Sharpening(Hook):
-    r"""Evaluates, and keeps as the best, a Neural GPU with steeper gates.
+    r"""Evaluates, and keeps as the best, a Neural GPU with steeper update gates.
 
-    .. math:: \theta_{\text{gates}} \leftarrow \kappa \, \theta_{\text{gates}}
+    .. math:: \theta_g \leftarrow \kappa \, \theta_g
 
-    from the step on at which the noise of `hardening` is whole. What is trained stays as it is. A
-    gate that is a little open where it should be shut lets a number that a cell holds drift with
+    from the step on at which the noise of `hardening` is whole. What is trained stays as it is. An
+    update gate that is not quite open where a cell should keep its number lets that drift with
     each signal that passes by, in strings of the training lengths too little to matter. Steeper,
-    it is shut. What has learned to bear noise on its gates hardly needs their slopes.
+    it is open. What has learned to bear noise on its gates hardly needs their slopes. The reset
+    gates stay: steeper ones mend nothing, and cost products some of their strings.
 
     Give it behind `WeightAverage`, so that the average is what is sharpened.
 
@@ -32,7 +33,7 @@ class Sharpening(Hook):
         ValueError: a factor below 1.
 
     Source:
-        Ours; see :meth:`torchalu.nn.DiagonalNeuralGPU.sharpen_gates_`.
+        Ours; see :meth:`torchalu.nn.DiagonalNeuralGPU.sharpen_update_gates_`.
 
     Example:
         >>> Sharpening(Hardening(0.5, ramp=1000, settle=1000), factor=2.0).factor
@@ -46,7 +47,7 @@ class Sharpening(Hook):
 
     @contextmanager
     def evaluating(self, progress: Progress) -> Iterator[None]:
-        """Put steeper gates in the place of the gates."""
+        """Put steeper update gates in the place of the gates."""
         began, ramp = self.hardening.began, self.hardening.ramp
         if began < 0 or progress.step < began + ramp:
             yield
@@ -55,7 +56,7 @@ class Sharpening(Hook):
         assert isinstance(module, NeuralGPUBase)
         gates = module.gate_weight, module.gate_bias
         trained = [parameter.detach().clone() for parameter in gates]
-        module.sharpen_gates_(self.factor)
+        module.sharpen_update_gates_(self.factor)
         try:
             yield
         finally:

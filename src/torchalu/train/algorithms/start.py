@@ -87,6 +87,7 @@ def _module(
             parameter_sets=training.parameter_sets,
             dropout=training.dropout,
             noise=training.noise,
+            extra_steps=training.extra_steps,
             generator=generator,
             device=device,
         )
@@ -99,6 +100,7 @@ def _module(
         parameter_sets=training.parameter_sets,
         cutoff=training.cutoff,
         dropout=training.dropout,
+        extra_steps=training.extra_steps,
         initial_scale=training.initial_scale,
         generator=generator,
         device=device,

@@ -1,0 +1,144 @@
+"""Beyond the paper: what a trained network gains from more steps than it was trained with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from torchalu.arguments import check_positive_integers
+from torchalu.evaluate import string_accuracy, wilson
+from torchalu.experiments.kaiser2016.stored import weights_digest
+from torchalu.experiments.seeds import one_thread
+from torchalu.train import JSON, Chunk, Part, Report
+from torchalu.zoo import find as find_algorithm
+
+_STREAM = 0x57E95
+
+
+@dataclass
+class StepsStudy:
+    """Learned algorithms, each with several numbers of extra steps.
+
+    Args:
+        checkpoints: names in the zoo, or files.
+        extra_steps: how many more steps than a string has symbols.
+        lengths: of the strings, as the task counts them.
+        count: random strings of each length.
+
+    Raises:
+        TypeError: a number is no integer.
+        ValueError: there is no such checkpoint, two have learned the same task, or a number is out
+            of its range.
+        OSError: a file cannot be read.
+    """
+
+    checkpoints: Sequence[str]
+    extra_steps: tuple[int, ...]
+    lengths: tuple[int, ...]
+    count: int
+    name: str = field(init=False, default="kaiser2016.steps")
+    configuration: Mapping[str, JSON] = field(init=False)
+    keys: tuple[str, ...] = ("task", "extra_steps", "length")
+
+    def __post_init__(self) -> None:
+        check_positive_integers(count=self.count)
+        for length in self.lengths:
+            check_positive_integers(length=length)
+        if not self.extra_steps or min(self.extra_steps) < 0:
+            raise ValueError(f"extra_steps is {self.extra_steps}; give numbers from 0 up")
+        learned = {each: find_algorithm(each) for each in self.checkpoints}
+        self._tasks = {algorithm.task.name: each for each, algorithm in learned.items()}
+        if not learned or len(self._tasks) < len(self.checkpoints):
+            raise ValueError(
+                f"checkpoints is {list(self.checkpoints)}, which have learned "
+                f"{sorted(self._tasks)}; give one or more, each of another task"
+            )
+        self.configuration = {
+            "weights": {
+                algorithm.task.name: weights_digest(algorithm.module)
+                for algorithm in learned.values()
+            },
+            "extra_steps": list(self.extra_steps),
+            "lengths": list(self.lengths),
+            "count": self.count,
+        }
+
+    def chunks(self) -> list[Chunk]:
+        """Each task."""
+        return [Chunk(task, 1.0) for task in self._tasks]
+
+    def run(self, chunk: Chunk, scratch: Path, report: Report) -> Part:  # noqa: ARG002
+        """Test one network; see `torchalu.train.Study`."""
+        learned = find_algorithm(self._tasks[chunk.name])
+        rows = []
+        pairs = [(length, extra) for length in self.lengths for extra in self.extra_steps]
+        with one_thread():
+            for number, (length, extra) in enumerate(pairs):
+                rng = np.random.default_rng([_STREAM, length])
+                texts = learned.task.sample(length, self.count, rng)
+                learned.module.extra_steps = extra
+                right = string_accuracy(learned.module, learned.task, texts).right
+                labels = {"task": chunk.name, "extra_steps": extra, "length": length}
+                rows.append(labels | {"right": right, "count": self.count})
+                report((number + 1) / len(pairs))
+        return Part(pl.DataFrame(), pl.DataFrame(rows))
+
+    def summarize(self, outcomes: pl.DataFrame) -> dict[str, pl.DataFrame]:
+        """By task and length, and by the number of extra steps.
+
+        Args:
+            outcomes: of all chunks.
+
+        Returns:
+            `steps`: task, length, count, and the percentage of strings that are right after so many
+            extra steps, a column each; `steps_rates`: the same with 95% intervals, a row each, and
+            how many are wrong.
+        """
+        ends = [wilson(*row) for row in outcomes.select("right", "count").iter_rows()]
+        table = outcomes.with_columns(
+            (pl.col("count") - pl.col("right")).alias("wrong"),
+            (100 * pl.col("right") / pl.col("count")).alias("percent"),
+            100 * pl.Series("low", [low for low, _ in ends], pl.Float64),
+            100 * pl.Series("high", [high for _, high in ends], pl.Float64),
+        )
+        names = ("task", "length", "extra_steps", "wrong", "count", "percent", "low", "high")
+        rates = table.select(names).sort("extra_steps", "task", "length")
+        wide = rates.pivot("extra_steps", index=["task", "length", "count"], values="percent")
+        return {
+            "steps": wide.sort("task", "length"),
+            "steps_rates": rates.sort("task", "length", "extra_steps"),
+        }
+
+
+def steps(
+    checkpoints: tuple[str, ...] = ("bmul",),
+    *,
+    extra_steps: tuple[int, ...] = (0, 1, 2, 4, 8, 16, 32),
+    lengths: tuple[int, ...] = (8, 20, 50),
+    count: int = 2000,
+) -> StepsStudy:
+    """Beyond the paper: whole strings right, by how many steps more than symbols a network takes.
+
+    A network that reads a string of n symbols answers after n steps. Where a carry comes into the
+    last digits of a product in the last of them, some more mend it.
+
+    Args:
+        checkpoints: names in the zoo, or files; one of a task.
+        extra_steps: how many more steps than a string has symbols.
+        lengths: of the strings, as the task counts them; bits of an operand of bmul.
+        count: random strings of each length.
+
+    Raises:
+        TypeError: a number that has to be an integer is none.
+        ValueError: there is no such checkpoint, two have learned the same task, or a number is out
+            of its range.
+        OSError: a file cannot be read.
+
+    Source:
+        Ours; Kaiser & Sutskever 2016 take n steps.
+    """
+    return StepsStudy(checkpoints, extra_steps, lengths, count)
