@@ -49,9 +49,9 @@ class Noisy(nn.Module):
         self.calls += 1
         module = self.module
         kept = module.training, module.noise, module.dropout
-        lengths, steps = module.eval().lengths_and_steps(symbols, lengths)
-        module.noise, module.dropout = self.amplitude, 0.0
         try:
+            lengths, steps = module.eval().lengths_and_steps(symbols, lengths)
+            module.noise, module.dropout = self.amplitude, 0.0
             return module.train()(symbols, lengths, steps, seed=self.calls)
         finally:
             module.noise, module.dropout = kept[1:]

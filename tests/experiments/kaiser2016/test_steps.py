@@ -51,6 +51,8 @@ def test_the_configuration_names_the_weights():
         ({"checkpoints": ("copy", "copy")}, r"checkpoints is \['copy', 'copy'\]"),
         ({"checkpoints": ("coyp",)}, "the zoo has no 'coyp', but 'copy'"),
         ({"extra_steps": (0, -1)}, r"extra_steps is \(0, -1\); give numbers from 0 up"),
+        ({"extra_steps": (4, 4)}, r"extra_steps is \(4, 4\); give numbers from 0 up, each once"),
+        ({"lengths": ()}, r"lengths is \(\); give numbers from 0 up"),
         ({"lengths": (8, 0)}, "length is 0; give a positive integer"),
         ({"count": 0}, "count is 0; give a positive integer"),
     ],

@@ -348,6 +348,7 @@ def test_what_a_user_has_changed_is_named_by_the_name_that_he_gave_it(tmp_path):
         ({"bins": (8, 4)}, r"bins is \(8, 4\)"),
         ({"validate_at": ()}, r"validate_at is \(\); give positive multiples"),
         ({"end_after": -1}, "end_after is -1"),
+        ({"extra_steps": -1}, "extra_steps is -1; give 0 or more"),
         ({"parameter_sets": 6}, "parameter_sets is 6 and lengths 'bins'"),
         ({"form": "cgru"}, "saturation is 0.001 and form 'cgru'"),
     ],
@@ -361,6 +362,8 @@ def test_the_recipes_have_the_papers_numbers():
     improved = AlgorithmTraining.improved(algorithm("bmul"))
     assert (improved.maps, improved.learning_rate, improved.steps) == (96, 0.005, 20_000)
     assert (min(improved.bins), max(improved.bins), improved.bins_per_step) == (2, 41, 9)
+    assert (improved.extra_steps, improved.smaller) == (16, 0.05)
+    assert AlgorithmTraining.improved(algorithm("badd")).extra_steps == 0
     original = AlgorithmTraining.original(algorithm("badd"))
     assert (original.maps, original.width, original.layers) == (24, 4, 2)
     assert (original.epsilon, original.clip_norm, original.batch) == (1e-4, 1.0, 32)

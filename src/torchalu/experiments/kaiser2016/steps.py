@@ -48,8 +48,10 @@ class StepsStudy:
         check_positive_integers(count=self.count)
         for length in self.lengths:
             check_positive_integers(length=length)
-        if not self.extra_steps or min(self.extra_steps) < 0:
-            raise ValueError(f"extra_steps is {self.extra_steps}; give numbers from 0 up")
+        for name in ("lengths", "extra_steps"):
+            numbers = getattr(self, name)
+            if not numbers or min(numbers) < 0 or len({*numbers}) < len(numbers):
+                raise ValueError(f"{name} is {numbers}; give numbers from 0 up, each once")
         learned = {each: find_algorithm(each) for each in self.checkpoints}
         self._tasks = {algorithm.task.name: each for each, algorithm in learned.items()}
         if not learned or len(self._tasks) < len(self.checkpoints):

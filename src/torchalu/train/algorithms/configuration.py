@@ -211,12 +211,13 @@ class AlgorithmTraining:
         Source:
             Freivalds & Liepins 2017: AdaMax at 0.01 * 48 / maps; 96 maps and a dropout of 0.1, for
             binary addition 48 and 0.5, for base 4 and decimal 192 maps. Departures: no string runs
-            longer than it is, where they pad strings to nine lengths; what differs from binary
+            longer than it is, one in twenty of products apart, where they pad strings to nine
+            lengths; what differs from binary
             addition by little has its numbers too; copying, reversing, sorting and duplicating
             take 48 maps; sums have noise from the first step on, twice as much at last, and settle
             in 1000 steps, not 600; what is neither a sum nor one of these settles in 2400, and half
-            of its strings have long carries; products take 16 steps more once they are trained, and
-            their gates are sharpened less.
+            of its strings have long carries; products take 16 steps more once they are trained, for
+            which some strings run longer in training, and their gates are sharpened less.
 
         Example:
             >>> from torchalu.tasks import algorithm
@@ -238,7 +239,7 @@ class AlgorithmTraining:
         maps = 96 if len(task.alphabet) <= 4 else 192
         recipe = cls(maps=maps, learning_rate=0.01 * 48 / maps, settle=2400, long_carries=0.5)
         if task.name in _PRODUCTS:
-            return dataclasses.replace(recipe, extra_steps=16, sharpening=1.25)
+            return dataclasses.replace(recipe, extra_steps=16, smaller=0.05, sharpening=1.25)
         return recipe
 
     @classmethod
