@@ -26,8 +26,8 @@ def test_strings_that_are_right_after_extra_steps(tmp_path):
         assert row["right"] == (answers == batch.targets).all(1).sum().item()
     tables = study.summarize(outcomes)
     assert tables["steps"].to_dicts() == [
-        {"task": "copy", "length": 6, "count": 20, "0": 100, "2": 100},
-        {"task": "duplicate", "length": 6, "count": 20, "0": 100, "2": 0},
+        {"task": "copy", "length": 6, "count": 20, "0": 0, "2": 0},
+        {"task": "duplicate", "length": 6, "count": 20, "0": 0, "2": 20},
     ]
     table = tables["steps_rates"]
     assert table.select("task", "extra_steps", "wrong").rows() == [

@@ -96,9 +96,9 @@ class StepsStudy:
             outcomes: of all chunks.
 
         Returns:
-            `steps`: task, length, count, and the percentage of strings that are right after so many
-            extra steps, a column each; `steps_rates`: the same with 95% intervals, a row each, and
-            how many are wrong.
+            `steps`: task, length, count, and how many strings are wrong after so many extra steps,
+            a column each; `steps_rates`: the same, a row each, and the percentage that is right
+            with its 95% interval.
         """
         ends = [wilson(*row) for row in outcomes.select("right", "count").iter_rows()]
         table = outcomes.with_columns(
@@ -109,7 +109,7 @@ class StepsStudy:
         )
         names = ("task", "length", "extra_steps", "wrong", "count", "percent", "low", "high")
         rates = table.select(names).sort("extra_steps", "task", "length")
-        wide = rates.pivot("extra_steps", index=["task", "length", "count"], values="percent")
+        wide = rates.pivot("extra_steps", index=["task", "length", "count"], values="wrong")
         return {
             "steps": wide.sort("task", "length"),
             "steps_rates": rates.sort("task", "length", "extra_steps"),
