@@ -1,5 +1,6 @@
 """A sweep on this machine: order, failures, Ctrl-C."""
 
+import contextlib
 import json
 import os
 import signal
@@ -124,8 +125,9 @@ def test_bad_arguments(tmp_path, options, message):
     assert not (tmp_path / "run").exists()
 
 
+@contextlib.contextmanager
 def start(folder, study):
-    """A process that sweeps, once it has begun."""
+    """A process that sweeps, once it has begun; it does not outlive a test that fails."""
     program = (
         "import sys; import studies; from torchalu import sweep; print('begun', flush=True)\n"
         "try: sweep.run(studies.STUDY, sys.argv[1], workers=2)\n"
@@ -137,8 +139,12 @@ def start(folder, study):
         stdout=subprocess.PIPE,
         text=True,
     )
-    assert process.stdout.readline() == "begun\n"
-    return process
+    with process:
+        try:
+            assert process.stdout.readline() == "begun\n"
+            yield process
+        finally:
+            process.kill()
 
 
 def wait_for(path):
@@ -150,6 +156,7 @@ def wait_for(path):
     pytest.fail(f"{path} did not come")
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_stops_the_chunks_and_keeps_what_is_done(tmp_path):
     with start(tmp_path, "Digests(40, seconds=0.5, rounds=50)") as process:
         wait_for(tmp_path / "parts" / "seed-1.json")
@@ -164,6 +171,7 @@ def test_ctrl_c_stops_the_chunks_and_keeps_what_is_done(tmp_path):
         assert folder.outcomes().equals(whole)
 
 
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("study", ["Digests(3, hang=0)", "Subtraction(3, steps=10**9)"])
 def test_a_second_ctrl_c_does_not_wait(tmp_path, study):
     with start(tmp_path, study) as process:

@@ -58,7 +58,7 @@ def draw_curves(summary: pl.DataFrame, *, title: str = "") -> Figure:
         _scale(axes)
     panels[0].set_ylabel("matching digits", color=INK)
     handles = panels[0].get_legend_handles_labels()
-    figure.legend(*handles, loc="outside lower center", ncols=min(len(models), 8), frameon=False)
+    figure.legend(*handles, loc="outside lower center", ncols=min(len(models), 4), frameon=False)
     return figure
 
 
