@@ -22,6 +22,8 @@ VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
             "smaller": 0.05,
         },
         "no_noise": {"noise": 0.0, "end_after": 5},
+        "no_sharpening": {"sharpening": 1.0},
+        "no_extra_steps": {"extra_steps": 0},
         "no_saturation_cost": {"saturation": 0.0},
         "no_dropout": {"dropout": 0.0},
         "no_shift": {},
