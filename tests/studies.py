@@ -17,6 +17,7 @@ class Subtraction:
 
     name = "tests.subtraction"
     keys = ("operation", "seed")
+    extent = frozenset({"seeds"})
 
     def __init__(self, seeds=6, steps=1000):
         self.configuration = {"seeds": seeds, "steps": steps, "stack": ["NAU", [2, 1]]}
@@ -57,6 +58,7 @@ class Digests:
 
     name = "tests.digests"
     keys = ("seed",)
+    extent = frozenset({"seeds"})
 
     def __init__(self, seeds=6, seconds=0.0, fail=(), rounds=20, hang=None):
         self.configuration = {"seeds": seeds, "rounds": rounds}

@@ -17,7 +17,7 @@ NAN, INF = math.nan, math.inf
 class Toy:
     """A study whose outcomes are given."""
 
-    name, keys = "tests.toy", ("model", "seed")
+    name, keys, extent = "tests.toy", ("model", "seed"), frozenset({"settings"})
 
     def __init__(self, outcomes: pl.DataFrame, configuration: Mapping[str, JSON]):
         self.outcomes, self.configuration = outcomes, configuration
@@ -118,6 +118,7 @@ def test_seeds_trained_otherwise_are_not_pooled_where_no_setting_is_named(
 )
 def test_one_digest_is_of_all_but_how_much_is_done(name, amount, other):
     study = get(name)
+    assert study().extent <= study().configuration.keys()
     digests = results._digests(study())
     assert list(digests) == ["{}"]
     assert results._digests(study(**amount)) == digests

@@ -21,13 +21,6 @@ _ALL_ROWS = "{}"  # the labels, of which there are none, that the rows of every 
 _ENDS = ("settle", "stall")
 """What ends a run before its last step; `give_up` only ends runs without hope, and may differ."""
 
-_HOW_MUCH = {
-    *("seeds", "first_seed", "draws", "together", "team"),
-    *("models", "operations", "learning_rates", "eps", "amplitudes", "sizes"),
-    *("lengths", "extra_steps", "networks", "weights"),
-}
-"""What a configuration says of how much is done, by how many at a time, or of which rows."""
-
 
 def write_tables(tables: dict[str, pl.DataFrame], folder: Path) -> list[Path]:
     """Writes each table as CSV, floats with all their digits.
@@ -256,7 +249,7 @@ def _digests(study: Study) -> dict[str, str]:
         for setting in settings
         if "labels" in setting
     }
-    how = {name: v for name, v in study.configuration.items() if name not in _HOW_MUCH}
+    how = {name: v for name, v in study.configuration.items() if name not in study.extent}
     return labelled or {_ALL_ROWS: _digest(how, 8)}
 
 

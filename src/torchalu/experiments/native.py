@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import ClassVar
 
 import polars as pl
 from torch import nn
@@ -55,6 +56,7 @@ class NativeStudy:
     observe: Observe | None = None
     configuration: Mapping[str, JSON] = field(init=False)
     keys: tuple[str, ...] = field(init=False)
+    extent: ClassVar[frozenset[str]] = frozenset({"settings", "seeds", "give_up", "team"})
 
     def __post_init__(self) -> None:
         self.check()

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import polars as pl
 import torch
@@ -63,6 +63,7 @@ class SettingsStudy:
     tables: Callable[[pl.DataFrame], dict[str, pl.DataFrame]]
     configuration: Mapping[str, JSON] = field(init=False)
     keys: tuple[str, ...] = field(init=False)
+    extent: ClassVar[frozenset[str]] = frozenset({"settings", "seeds"})
 
     def __post_init__(self) -> None:
         if not self.settings:

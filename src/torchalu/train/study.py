@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, TypeAlias
@@ -67,11 +67,14 @@ class Study(Protocol):
         name: such as "madsen2020.table2".
         configuration: everything that settles the results; a run folder holds results of one.
         keys: the columns of the outcomes that tell rows apart, "seed" among them.
+        extent: the names in the configuration that say how much is done, how many at a time or
+            which rows: studies that differ in nothing else give rows of one table.
     """
 
     name: str
     configuration: Mapping[str, JSON]
     keys: tuple[str, ...]
+    extent: Set[str]
 
     def chunks(self) -> Sequence[Chunk]:
         """The pieces of the study, in the order in which they are best begun."""

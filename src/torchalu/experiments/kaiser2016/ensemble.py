@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
@@ -42,6 +43,7 @@ class EnsembleStudy:
     name: str = field(init=False, default="kaiser2016.ensemble")
     configuration: Mapping[str, JSON] = field(init=False)
     keys: tuple[str, ...] = ("task", "members", "seed", "strings", "length")
+    extent: ClassVar[frozenset[str]] = frozenset({"networks", "sizes", "draws"})
 
     def __post_init__(self) -> None:
         fewest = min(len(networks) for networks in self.networks.values())

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
@@ -42,6 +43,7 @@ class NoiseStudy:
     name: str = field(init=False, default="kaiser2016.noise")
     configuration: Mapping[str, JSON] = field(init=False)
     keys: tuple[str, ...] = ("task", "model", "trained", "settle", "seed", "noise")
+    extent: ClassVar[frozenset[str]] = frozenset({"networks", "amplitudes"})
 
     def __post_init__(self) -> None:
         check_positive_integers(length=self.length, count=self.count)

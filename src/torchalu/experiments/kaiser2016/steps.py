@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
@@ -43,6 +44,7 @@ class StepsStudy:
     name: str = field(init=False, default="kaiser2016.steps")
     configuration: Mapping[str, JSON] = field(init=False)
     keys: tuple[str, ...] = ("task", "extra_steps", "length")
+    extent: ClassVar[frozenset[str]] = frozenset({"weights", "extra_steps", "lengths"})
 
     def __post_init__(self) -> None:
         check_positive_integers(count=self.count)

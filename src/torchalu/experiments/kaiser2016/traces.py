@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
@@ -46,6 +47,7 @@ class TracesStudy:
     name: str = field(init=False, default="kaiser2016.traces")
     configuration: Mapping[str, JSON] = field(init=False)
     keys: tuple[str, ...] = ("task", "signal", "digit", "step")
+    extent: ClassVar[frozenset[str]] = frozenset({"weights"})
 
     def __post_init__(self) -> None:
         for name, least in (("length", 1), ("count", 2)):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import ClassVar
 
 import polars as pl
 import torch
@@ -44,6 +45,7 @@ class LossSurface:
     points: int = 41
     name: str = "madsen2020.figure2"
     keys: tuple[str, ...] = ("eps", "w1", "w2", "seed")
+    extent: ClassVar[frozenset[str]] = frozenset({"eps"})
     configuration: Mapping[str, JSON] = field(init=False)
 
     def __post_init__(self) -> None:

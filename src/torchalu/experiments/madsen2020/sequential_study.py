@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import ClassVar
 
 import polars as pl
 from polars import selectors as cs
@@ -82,6 +83,7 @@ class SequentialStudy:
     name: str = field(init=False)
     configuration: Mapping[str, JSON] = field(init=False)
     keys: tuple[str, ...] = field(init=False, default=("model", "length", "seed"))
+    extent: ClassVar[frozenset[str]] = frozenset({"settings", "models", "seeds", "first_seed"})
 
     def __post_init__(self) -> None:
         choose("models", self.models, MODELS[self.operation])

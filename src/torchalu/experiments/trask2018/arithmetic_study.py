@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import ClassVar
 
 import polars as pl
 
@@ -61,6 +62,9 @@ class ArithmeticStudy:
     configuration: Mapping[str, JSON] = field(init=False)
     keys: tuple[str, ...] = field(
         init=False, default=("model", "operation", "learning_rate", "seed")
+    )
+    extent: ClassVar[frozenset[str]] = frozenset(
+        {"models", "operations", "learning_rates", "seeds", "first_seed", "together"}
     )
 
     def __post_init__(self) -> None:

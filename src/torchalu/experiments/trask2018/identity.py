@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import Annotated, ClassVar, TypeAlias
 
 import polars as pl
 import torch
@@ -123,6 +123,7 @@ class IdentityStudy:
     name: str = "trask2018.table5"
     configuration: Mapping[str, JSON] = field(init=False)
     keys: tuple[str, ...] = ("model", "seed")
+    extent: ClassVar[frozenset[str]] = frozenset({"models", "seeds", "first_seed", "together"})
 
     def __post_init__(self) -> None:
         choose("models", self.models, MODELS)
