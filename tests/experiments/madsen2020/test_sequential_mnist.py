@@ -177,6 +177,15 @@ def test_measured_errors_are_those_of_reading_every_sequence_anew(digits):
 
 
 @pytest.mark.usefixtures("digits")
+def test_blind_errors_are_those_of_the_mean_at_each_step():
+    data = SequentialData("product", SequentialTraining(2, (1, 3), **TINY), seed=0)
+    for length, error in data.blind_errors().items():
+        rows = data.tests[length].digits.labels[data.tests[length].sequences].numpy()
+        products = np.cumprod(rows, 1)
+        assert error == pytest.approx(np.mean((products - products.mean(0)) ** 2), rel=1e-12)
+
+
+@pytest.mark.usefixtures("digits")
 def test_the_reference_learns_to_read_bars():
     training = SequentialTraining(1, (1, 5), epochs=12, evaluate_every=4, batch_size=5)
     data = SequentialData("sum", training, seed=0)
@@ -201,6 +210,7 @@ def outcome(model, seed, length, loss, explained=0.99, losses=None, status="fini
         "steps": 100,
         "status": status,
         "explained": explained,
+        "blind_error": 100.0 * length,
         "evaluation_steps": [10 * (k + 1) for k in range(len(losses))],
         "extrapolation_losses": losses,
     }
@@ -220,7 +230,7 @@ def test_threshold_is_the_upper_student_limit_of_the_references_that_can_read():
     rows.append(outcome("reference", 4, 7, 800.0, explained=0.1))
     limits = thresholds(frame(*rows, outcome("NMU", 0, 7, 1e-9)))
     expected = np.mean(REFERENCES) + stats.t.ppf(0.99, 3) * stats.sem(REFERENCES)
-    assert limits.rows() == [(7, pytest.approx(expected), 5, 1)]
+    assert limits.rows() == [(7, pytest.approx(expected), 700.0, 5, 1)]
 
 
 def test_a_run_is_solved_at_the_best_step_and_at_the_first_evaluation_below_the_limit():
@@ -256,6 +266,7 @@ def test_each_figure_has_a_row_a_model_and_length():
     assert solved == {"NAU": 6, "NALU": 0}
     assert table.height == 4
     assert table["reference_runs"].to_list() == [3] * 4
+    assert table["blind_error"].to_list() == [100.0, 500.0] * 2
 
 
 def test_too_few_references_say_so():

@@ -10,7 +10,7 @@ import torch
 
 from data_sets import needs
 from digit_bars import bars, splits
-from torchalu.experiments.trask2018 import digit_data
+from torchalu.experiments.trask2018 import digit_data, digit_study
 from torchalu.experiments.trask2018.digit_data import SeriesData, errors
 from torchalu.experiments.trask2018.digit_models import MODELS
 from torchalu.experiments.trask2018.digit_study import SeriesSetting, tensors_of
@@ -39,17 +39,15 @@ def test_products_of_negative_readings_have_the_errors_of_positive_ones():
     data = SeriesData("product", 2, 0, splits=splits())
     made = SeriesTraining().network("product", "NMU", 0).eval()
     made.accumulator.unit.weight.data[:] = torch.tensor([1.0, *[0.0] * 9, 1.0])
-    labels = data.test_digits.labels
     errors = []
     for sign in (1, -1):
-        features = torch.zeros(len(labels), 10)
-        features[:, 0] = sign * labels
-        assert data.reading_sign(made, features) == sign
+
+        def read(network, digits, sign=sign):
+            return torch.nn.functional.pad(sign * digits.labels.float()[:, None], (0, 9))
+
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(
-                "torchalu.experiments.trask2018.digit_data.read_features",
-                lambda network, digits, read=features: read,
-            )
+            patch.setattr(digit_data, "read_features", read)
+            assert data.reading_sign(made) == sign
             errors.append(data.measure(made, (1, 2, 3)))
     assert errors[0] == errors[1]
     assert errors[0][3].mae == pytest.approx(0.0, abs=1e-4)
@@ -126,6 +124,29 @@ def test_units_are_snapped_and_networks_without_a_unit_have_no_law(tmp_path):
     assert torch.equal(weight, weight.round())
     network = TINY.network("sum", "NAU", 1)
     network.load_state_dict(settled)
+
+
+@pytest.mark.usefixtures("made_up")
+def test_settling_that_makes_it_worse_is_undone_and_without_a_law_there_is_none(
+    tmp_path, monkeypatch
+):
+    calls = []
+
+    def spoil(network, *rest):
+        result = train_series(network, *rest)
+        calls.append(rest[-2].name)
+        if calls[-1] == "settle":
+            result.best_state["features.layers.11.bias"] += 1000.0 ** torch.arange(10)
+        return result
+
+    monkeypatch.setattr(digit_study, "train_series", spoil)
+    rows = setting("sum", "NAU").run(0, tmp_path / "NAU", lambda done: None).outcomes
+    assert rows["law_mae"].to_list() == pytest.approx(rows["snapped_mae"].to_list(), rel=1e-5)
+    assert rows["law"].null_count() == len(LENGTHS)  # its digits have hardly been learned
+    assert rows["certified_error"].null_count() == 0
+    gated = setting("sum", "NALU").run(0, tmp_path / "NALU", lambda done: None).outcomes
+    assert gated["law_mae"].to_list() == pytest.approx(gated["snapped_mae"].to_list(), rel=1e-5)
+    assert calls == ["train", "settle", "train"]
 
 
 @pytest.mark.usefixtures("made_up")

@@ -67,6 +67,16 @@ def test_a_sum_is_read_off_and_certified_and_its_images_are_read_without_labels(
     assert "exact on" in text
 
 
+def test_a_law_whose_readings_are_no_digits_is_not_printed():
+    made = SeriesTraining().network("sum", "NAC", seed=0)
+    assert read_law(made, "sum").text == "sum of digit(image_t)"
+    seen = perceive(made, data("sum"), (2,))
+    assert seen.certificate.exact
+    assert not seen.verified
+    assert "law: " not in str(seen)
+    assert "no law of digits: what is accumulated are readings that are none" in str(seen)
+
+
 def test_readings_that_are_off_are_rounded_by_the_law():
     made = network("sum", "NAC", hats(row(1.0, 1.0)), error=0.3)
     seen = perceive(made, data("sum"), (10,))

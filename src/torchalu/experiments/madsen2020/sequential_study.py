@@ -126,7 +126,7 @@ class SequentialStudy:
             )
         result = train_network(network, data, self.training, seed, scratch, report)
         records = _long(result.records, name, seed)
-        return Part(records, _outcomes(records, result, data.variance()), result.best_state)
+        return Part(records, _outcomes(records, result, data), result.best_state)
 
     def summarize(self, outcomes: pl.DataFrame) -> dict[str, pl.DataFrame]:
         """Success by model and length, and the thresholds by length.
@@ -143,8 +143,7 @@ class SequentialStudy:
         limits = thresholds(outcomes)
         judged = judge(outcomes.filter(pl.col("model") != REFERENCE), limits)
         table = summarize(judged, by=["model", "length"]).sort("model", "length")
-        columns = ["length", "threshold", "reference_runs", "reference_failed"]
-        table = table.join(limits.select(columns), on="length", how="left", maintain_order="left")
+        table = table.join(limits, on="length", how="left", maintain_order="left")
         known = set(MODELS[self.operation])
         shown = {
             figure: table.filter(pl.col("model").is_in(models))
@@ -170,7 +169,8 @@ def thresholds(outcomes: pl.DataFrame) -> pl.DataFrame:
         outcomes: as `SequentialStudy.run` gives them.
 
     Returns:
-        The columns length, threshold, reference_runs, and reference_failed of these.
+        The columns length, threshold, blind_error (of the best answers that look at no image),
+        reference_runs, and reference_failed of these.
 
     Raises:
         ValueError: fewer than two runs of the reference have learned to read digits.
@@ -185,10 +185,11 @@ def thresholds(outcomes: pl.DataFrame) -> pl.DataFrame:
                 "of the variance; a threshold takes 2: train for more epochs or more seeds"
             )
         limit = t_upper(good["extrapolation_loss"].to_list(), confidence=0.99)
-        rows.append((length, limit, group.height, group.height - good.height))
+        blind = group["blind_error"][0]
+        rows.append((length, limit, blind, group.height, group.height - good.height))
     if not rows:
         raise ValueError("outcomes holds no run of the reference; run its chunks first")
-    columns = ["length", "threshold", "reference_runs", "reference_failed"]
+    columns = ["length", "threshold", "blind_error", "reference_runs", "reference_failed"]
     return pl.DataFrame(rows, schema=columns, orient="row").sort("length")
 
 
@@ -215,7 +216,7 @@ def judge(outcomes: pl.DataFrame, limits: pl.DataFrame) -> pl.DataFrame:
         .group_by(keys)
         .agg(pl.col("evaluation_steps").min().alias("solved_at_step"))
     )
-    rest = judged.drop("threshold", "evaluation_steps", "extrapolation_losses")
+    rest = judged.drop("threshold", "blind_error", "evaluation_steps", "extrapolation_losses")
     return rest.join(first, on=keys, how="left", maintain_order="left")
 
 
@@ -248,7 +249,7 @@ def _long(records: pl.DataFrame, model: str, seed: int) -> pl.DataFrame:
     )
 
 
-def _outcomes(records: pl.DataFrame, result: TrainingResult, variance: float) -> pl.DataFrame:
+def _outcomes(records: pl.DataFrame, result: TrainingResult, data: SequentialData) -> pl.DataFrame:
     """A row a length: the errors at the lowest validation error, and at all evaluations."""
     best = records.filter(pl.col("step") == result.best_step).unique("length", keep="first")
     every = records.group_by("length").agg(
@@ -269,7 +270,8 @@ def _outcomes(records: pl.DataFrame, result: TrainingResult, variance: float) ->
             "extrapolation_loss",
             pl.lit(result.steps, dtype=pl.Int64).alias("steps"),
             pl.lit(result.status).alias("status"),
-            (1 - pl.col("validation_loss") / variance).alias("explained"),
+            (1 - pl.col("validation_loss") / data.variance()).alias("explained"),
+            pl.col("length").replace_strict(data.blind_errors()).alias("blind_error"),
         )
         .join(every, on="length")
         .sort("length")

@@ -128,6 +128,17 @@ class SequentialData:
         """Variance of the validation targets: the error of an answer that is always their mean."""
         return self.validation.targets().var(correction=0).item()
 
+    def blind_errors(self) -> dict[int, float]:
+        """By test length, the error of the best answers that look at no image.
+
+        They are the targets' means over all sequences, one for each step. A threshold above that
+        says nothing: of products of many digits a few hold most of the error.
+        """
+        return {
+            length: task.targets().var(0, correction=0).mean().item()
+            for length, task in self.tests.items()
+        }
+
     @torch.no_grad()
     def measure(self, module: nn.Module) -> dict[str, float]:
         """Mean square errors over all steps, with every image read once.

@@ -124,7 +124,7 @@ class SeriesData:
             lengths: digits in a series.
         """
         features = read_features(network, self.test_digits)
-        sign = self.reading_sign(network, features)
+        sign = self.reading_sign(network)
         found = {}
         for length in lengths:
             rows, targets = self.test_series(length)
@@ -132,17 +132,18 @@ class SeriesData:
             found[length] = errors(sign**length * answers, targets)
         return found
 
-    def reading_sign(self, network: SeriesNetwork, features: Float[Tensor, "digits 10"]) -> int:
-        """The sign that makes readings positive on average; 1 but of products.
+    @torch.no_grad()
+    def reading_sign(self, network: SeriesNetwork) -> int:
+        """The sign that makes readings of validation digits positive on average; 1 but of products.
 
-        A product of two readings does not tell d from -d. No label is used.
+        A product of two readings does not tell d from -d. No label is used, and no test digit.
 
         Args:
             network: in evaluation mode.
-            features: of the images that are read.
         """
         if self.operation != "product":
             return 1
+        features = read_features(network, self.validation.digits)
         return 1 if network.accumulator(features.unsqueeze(1)).mean() >= 0 else -1
 
 
@@ -175,7 +176,8 @@ def read_features(network: SeriesNetwork, digits: Digits) -> Float[Tensor, "digi
 
     Args:
         network: in evaluation mode.
-        digits: the images.
+        digits: the images, wherever they lie.
     """
-    parts = digits.images.split(_IMAGES_AT_ONCE)
+    device = next(network.parameters()).device
+    parts = digits.images.to(device).split(_IMAGES_AT_ONCE)
     return torch.cat([network.features(normalize(part).unsqueeze(1)) for part in parts])

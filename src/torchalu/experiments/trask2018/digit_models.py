@@ -34,17 +34,21 @@ from torchalu.nn import (
 from torchalu.nn.nac import SATURATED
 from torchalu.tasks import SequenceOperation
 
-_NEARLY_ONE = 10.0  # tanh(10) * sigmoid(10) is 0.99995
+_ONE = 20.0  # tanh(20) and sigmoid(20) are 1 in float32
+_MEANS: dict[SequenceOperation, float] = {"count": 1.0, "sum": 45.0, "product": 25.0}
+"""The targets' means on training series, were all digits of equal number."""
 
 
 @torch.no_grad()
 def keep_state_(unit: Unit) -> None:
-    """Start the weights of a unit's state at those that keep each number of it, or nearly so.
+    """Start the weights of a unit's state at those that keep each number of it.
 
-    Weights that are a tanh times a sigmoid start at 0.99995 and 0: what is off by less than 1e-3
-    after 1000 steps has to be closer to 1 than a training moves it. Reciprocals start at 0, those
-    of the features too, of which the first are near 0. A gate starts without a part of the state,
-    which is large beside the features.
+    Weights that are a tanh times a sigmoid are 1 in float32 there, and so have no gradient: what
+    is to be off by less than 1e-3 after 1000 steps has to be closer to 1 than a training leaves
+    it. Reciprocals start at 0, those of the features too, of which the first are near 0. A gate
+    starts without a part of the state, which is large beside the features: NAC, NAU, NMU, NMRU and
+    NACMul then keep the state, NALU nearly, and GatedNAUNMU, iNALU and RealNPU, whose gates start
+    half open, halve it in each step until they have learned more.
 
     Args:
         unit: sees ten features and the state; changed in place.
@@ -62,7 +66,7 @@ def keep_state_(unit: Unit) -> None:
         if parameter.dim() != 2:
             continue
         state = parameter[:, NUM_FEATURES:]
-        factor = _NEARLY_ONE if name.endswith("hat") else 1.0
+        factor = _ONE if name.endswith("hat") else 1.0
         if name.startswith("reciprocal"):
             parameter.zero_()
         elif "gate" in name:
@@ -174,11 +178,12 @@ class SeriesModel:
         Args:
             operation: "count" has ten answers, "sum" and "product" one; a product starts at 1.
             hidden_size: of the state of a network that is no unit.
-            keep_state: start a unit so that it nearly keeps its state.
+            keep_state: start a unit by `keep_state_`.
         """
         out_features = NUM_FEATURES if operation == "count" else 1
         if not self.is_unit:
-            return CellAccumulator(partial(self.make, **self.options), hidden_size, out_features)
+            cell = partial(self.make, **self.options)
+            return CellAccumulator(cell, hidden_size, out_features, _MEANS[operation])
         initial = 1.0 if operation == "product" else 0.0
         accumulator = UnitAccumulator(self.make, out_features, initial, **self.options)
         if keep_state:

@@ -18,7 +18,7 @@ from torchalu.experiments.trask2018.digit_data import TRAIN_LENGTHS, SeriesData
 from torchalu.experiments.trask2018.digit_models import MODELS, snap_network_
 from torchalu.experiments.trask2018.digit_networks import SeriesNetwork
 from torchalu.experiments.trask2018.digit_training import SeriesTraining, train_series
-from torchalu.experiments.trask2018.perception import Perception, perceive
+from torchalu.experiments.trask2018.perception import Perception, perceive, read_law
 from torchalu.tasks import SequenceOperation
 from torchalu.train import JSON, Part, Report, TrainingResult
 
@@ -120,6 +120,7 @@ class SeriesSetting:
             )  # fmt: skip
             if settled is not None:
                 records.append(_phase(settled, "settle"))
+            if rows[0]["law_mae"] is not None:
                 kept |= {f"settled.{name}": value for name, value in weights(network).items()}
         labels = {**self.labels, "seed": seed}
         outcomes = pl.DataFrame([labels | row for row in rows], schema_overrides=_types(rows[0]))
@@ -151,12 +152,16 @@ class SeriesSetting:
         folder: Path,
         report: Report,
     ) -> tuple[list[dict[str, Any]], TrainingResult | None]:
-        """Snap the arithmetic part, let the images' part settle, and read the law."""
+        """Snap the arithmetic part, let the images' part settle if that says a law, and read it.
+
+        The images' part stays as it was where settling makes the validation error no less.
+        """
         numbers, lengths = self.training, self.test_lengths
         snap_network_(network)
         snapped = data.measure(network, lengths)
         result = None
-        if numbers.settle_epochs:
+        if numbers.settle_epochs and read_law(network, self.operation).text is not None:
+            before, error = weights(network), data.validate(network)["validation_loss"]
             network.accumulator.requires_grad_(False)
             network.input_penalty = 0.0
             epochs = numbers.settle_epochs
@@ -165,6 +170,8 @@ class SeriesSetting:
             )
             network.load_state_dict(result.best_state)
             network.eval()
+            if not data.validate(network)["validation_loss"] < error:
+                network.load_state_dict(before)
         if not all(bool(p.isfinite().all()) for p in network.parameters()):
             return rows, result
         seen = perceive(network, data, lengths)
@@ -175,7 +182,7 @@ class SeriesSetting:
 
 
 def perceived(seen: Perception, length: int) -> dict[str, Any]:
-    """A report as columns of the outcomes.
+    """A report as columns of the outcomes, with a law only if it is verified.
 
     Args:
         seen: what was found.
@@ -184,15 +191,15 @@ def perceived(seen: Perception, length: int) -> dict[str, Any]:
     low, high = wilson(seen.right, seen.images)
     return {
         "law_mae": seen.measured[length].mae,
-        "rounded_mae": None if seen.rounded is None else seen.rounded[length].mae,
+        "rounded_mae": seen.rounded[length].mae if seen.verified and seen.rounded else None,
         "read_right": seen.right,
         "read_images": seen.images,
         "read_low": low,
         "read_high": high,
         "worst_reading": seen.worst_reading,
-        "law": seen.law.text,
-        "reading": "; ".join(seen.law.reading) if seen.law.text else None,
-        "exact": None if seen.certificate is None else seen.certificate.exact,
+        "law": seen.law.text if seen.verified else None,
+        "reading": "; ".join(seen.law.reading) if seen.verified else None,
+        "exact": seen.certificate.exact if seen.verified and seen.certificate else None,
         "certified_error": None if seen.certificate is None else seen.certificate.max_rel_error,
     }
 

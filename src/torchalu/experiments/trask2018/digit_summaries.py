@@ -7,9 +7,11 @@ from collections.abc import Sequence
 import polars as pl
 
 from torchalu.evaluate import wilson
+from torchalu.experiments.trask2018.digit_models import MODELS
 from torchalu.experiments.trask2018.published_digits import DIGIT_TABLES
 
 _CELL = ("task", "model", "length")
+_UNITS = [name for name, model in MODELS.items() if model.is_unit]
 
 
 def errors_by_length(outcomes: pl.DataFrame) -> pl.DataFrame:
@@ -142,13 +144,14 @@ def laws(outcomes: pl.DataFrame) -> pl.DataFrame:
         outcomes: of a study.
 
     Returns:
-        A row a task, unit and length: `seeds`; `lawful`, how many say a law, with the 95% interval
-        of their share; `exact`, how many of these are certified; and of the lawful seed that
+        A row a task, unit and length: `seeds`; `lawful`, how many say a law that is verified, with
+        the 95% interval of their share; `exact`, how many of these are certified; and of the
+        lawful seed that
         validates best: the `law`, the `reading`, the `read_accuracy` of digits with its 95%
         interval, and the mean absolute errors trained, snapped, settled, and of the law of
         rounded readings.
     """
-    units = outcomes.filter(pl.col("snapped_mae").is_not_null())
+    units = outcomes.filter(pl.col("model").is_in(_UNITS))
     order = [pl.col("law").is_null(), pl.col("validation_loss").fill_nan(float("inf")), "seed"]
     table = (
         units.sort(order)

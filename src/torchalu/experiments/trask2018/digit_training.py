@@ -34,8 +34,8 @@ class SeriesTraining:
         output: of the convolutional network: "linear", "log_softmax" or "softmax".
         dropout: whether the convolutional network has its dropouts.
         hidden_size: of the state of networks that are no units.
-        keep_state: whether units start so that they nearly keep their state; their own starts
-            take long to leave an answer that is always the mean.
+        keep_state: whether units start so that they keep their state, if they can; their own
+            starts take long to leave an answer that is always the mean.
         penalty: a factor of the penalties that the models' authors state.
         penalty_ramp: the parts of the training at which the penalties set in and are whole.
         device: where to train, such as "cuda".

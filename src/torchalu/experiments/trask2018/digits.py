@@ -142,7 +142,7 @@ def table2_search(
         models: names of models.
         outputs: of the convolutional network.
         dropouts: whether it has its dropouts.
-        keep_states: whether units start so that they nearly keep their state.
+        keep_states: whether units start so that they keep their state, if they can.
         learning_rates: of Adam.
         hidden_sizes: of networks that are no units; units have the first alone, as other networks
             have the first of `keep_states`.

@@ -155,8 +155,9 @@ def read(wishes: Wishes, memory: Memory) -> Memory:
     """
     backward, forward = memory.read @ memory.links, memory.read @ memory.links.transpose(1, 2)
     found = content_weighting(memory.content, wishes.read_keys, wishes.read_strengths)
-    ways = torch.stack((backward, found, forward), -1)
-    return memory._replace(read=(ways * wishes.modes.unsqueeze(2)).sum(-1))
+    modes = wishes.modes.unsqueeze(2).unbind(-1)
+    read = backward * modes[0] + found * modes[1] + forward * modes[2]
+    return memory._replace(read=read)
 
 
 def _norm(vectors: Float[Tensor, "*batch width"]) -> Float[Tensor, "*batch"]:
