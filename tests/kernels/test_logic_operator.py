@@ -208,6 +208,23 @@ def test_registrations_pass_torchs_own_check(names, partition):
     torch.library.opcheck(OPERATORS.logic_backward.default, (torch.ones_like(output), saved, *rest))
 
 
+@pytest.mark.parametrize("partition", [False, True])
+@pytest.mark.parametrize("inner", [1, 2])
+@pytest.mark.parametrize("names", ENSEMBLES[-2:], ids="-".join)
+def test_short_rows_stand_side_by_side_and_give_the_same(names, inner, partition):
+    z = groups(70, 3, 2, inner)
+    slope = slope_for(names, z, partition)
+    mine, its = value_and_gradient(fast(names, partition), z, slope)
+    plain, expected = value_and_gradient(written_out(names, partition), z, slope)
+    assert mine.is_contiguous()
+    torch.testing.assert_close(mine, plain)
+    torch.testing.assert_close(its, expected)
+    longer = groups(70, 3, 2, 16)
+    assert fast(names, partition)(longer).equal(
+        torch.cat([fast(names, partition)(row[None]) for row in longer])
+    )
+
+
 @each
 def test_devices_without_a_kernel_get_the_same(names):
     """What the operators do there, tried out on the CPU."""

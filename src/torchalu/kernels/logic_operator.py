@@ -25,6 +25,7 @@ from torchalu.kernels.logic_forms import (
 )
 
 _MOST_SHARES = 127  # a slope's code is one byte
+_SHORT = 8  # positions of a row, below which rows side by side are faster on a CPU
 _NATIVE = (torch.float32, torch.float64, torch.bfloat16)
 
 
@@ -62,8 +63,13 @@ def logic(
         input.requires_grad or torch._C._are_functorch_transforms_active()
     )
     slopes = differentiated and max(functions) < PIECEWISE_LINEAR and input.shape[2] <= _MOST_SHARES
-    rows = logic_rows if torch.compiler.is_compiling() else _Logic.apply
-    return rows(input, functions, means, scales, partition, slopes)[0]
+    run = logic_rows if torch.compiler.is_compiling() else _Logic.apply
+    rows, groups, k, inner = input.shape
+    if input.device.type != "cpu" or not _is_short(groups * inner, len(operators), partition):
+        return run(input, functions, means, scales, partition, slopes)[0]
+    beside = input.movedim(0, -1).reshape(1, groups, k, inner * rows)
+    output = run(beside, functions, means, scales, partition, slopes)[0]
+    return output.reshape(-1, groups * inner, rows).movedim(-1, 0).contiguous()
 
 
 def logic_anywhere(
@@ -301,6 +307,14 @@ def _empty_outputs(
     if not slopes:
         return output, _nothing(input)
     return output, input.new_empty((rows, planes, groups, k, inner), dtype=torch.int8)
+
+
+def _is_short(positions: int, members: int, partition: bool) -> bool:
+    """Whether the part of a row that a function takes is too short for the core's vectors.
+
+    Of one function alone the core takes all rows as one.
+    """
+    return members > 1 and positions < _SHORT * (members if partition else 1)
 
 
 def _is_plain(tensor: Tensor) -> bool:
