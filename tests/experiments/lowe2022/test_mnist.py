@@ -62,7 +62,7 @@ def test_figure_5_has_the_papers_networks_and_activations():
     assert study.keys == ("network", "activation", "width", "seed")
     assert json.loads(json.dumps(study.configuration)) == study.configuration
     labels = {tuple(setting.labels.values()) for setting in study.settings}
-    assert len(labels) == len(study.settings) == len(FIGURE5) * (8 + 5)
+    assert len(labels) == len(study.settings) == len(FIGURE5) * (8 + 4)
     widths = [s["labels"]["width"] for s in study.configuration["settings"]]
     assert max(widths) / min(widths) >= 100
     assert all(re.fullmatch(r"[A-Za-z0-9._-]+", chunk.name) for chunk in study.chunks())

@@ -32,6 +32,10 @@ def test_a_chunk_gives_a_row_and_goes_on_where_it_was_stopped(tmp_path):
     assert (row["activation"], row["width"], row["seed"], row["steps"]) == ("or_ail", 4, 0, 20)
     assert row["parameters"] == 5 * 4 + 3 * 2
     assert row["status"] == "finished"
+    assert (row["epochs"], row["batch_size"]) == (TINY.epochs, TINY.batch_size)
+    hyperparameters = study.settings[1].hyperparameters
+    assert row["learning_rate"] == hyperparameters.learning_rate
+    assert row["weight_decay"] == hyperparameters.weight_decay
     assert row["test_accuracy"] > 0.9
     assert whole.records["step"].to_list() == [10, 20]
     assert whole.records["validation_accuracy"][-1] == row["validation_accuracy"]
@@ -74,6 +78,30 @@ def outcomes(**accuracies):
             for width in (4, 8)
         ]
     )
+
+
+@pytest.mark.parametrize("name", ["epochs", "batch_size"])
+@pytest.mark.parametrize("more", [{}, {"dataset": "clouds"}])
+def test_trainings_of_other_length_are_not_compared(name, more):
+    labels = {**setting("relu").labels, **more}
+    of = [replace(setting("relu"), labels=labels)]
+    study = ClassificationStudy("lowe2022.clouds", of, TINY, varied="width")
+    rows = outcomes(relu=[0.5, 0.5, 0.6], or_ail=[0.6, 0.7, 0.8]).with_columns(
+        pl.lit(20).alias(name), *(pl.lit(value).alias(key) for key, value in more.items())
+    )
+    study.summarize(rows)
+    of_or = pl.when(activation="or_ail")
+    study.summarize(
+        rows.with_columns(of_or.then(pl.lit(None, pl.Int64)).otherwise(name).alias(name))
+    )
+    longer = rows.with_columns(of_or.then(40).otherwise(name).alias(name))
+    with pytest.raises(ValueError, match=f"{name} is 20 and 40 of networks .* name another folder"):
+        study.summarize(longer)
+    if more:
+        other = longer.with_columns(
+            of_or.then(pl.lit("noise")).otherwise("dataset").alias("dataset")
+        )
+        study.summarize(other)
 
 
 def test_a_summary_compares_at_each_width_and_at_the_best():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -23,9 +24,12 @@ class Boosting:
     """The numbers of gradient-boosted trees.
 
     Args:
-        iterations: trees for each class; none of all this if 0.
+        iterations: trees for each class, at most; as many are kept as validate best. None of all
+            this if 0.
         leaves: of a tree, at most.
         learning_rate: factor of each tree's answer.
+        l2: weighs the squares of the leaves' values, which grow without bound on rare classes
+            where nothing does.
 
     Raises:
         ValueError: a number is out of its range.
@@ -35,9 +39,10 @@ class Boosting:
         127
     """
 
-    iterations: int = 200
+    iterations: int = 400
     leaves: int = 127
     learning_rate: float = 0.1
+    l2: float = 1.0
 
     def __post_init__(self) -> None:
         if self.iterations < 0 or self.leaves < 2:
@@ -47,35 +52,44 @@ class Boosting:
             )
         if not self.learning_rate > 0:
             raise ValueError(f"learning_rate is {self.learning_rate}; give a positive number")
+        if not self.l2 >= 0:
+            raise ValueError(f"l2 is {self.l2}; give 0 or more")
 
 
 class BoostedTrees(nn.Module):
     """Trees as a module, so that they are measured as networks are.
 
     Args:
-        model: fitted, with `predict_proba`.
+        model: fitted, with `staged_predict_proba`.
+        iterations: how many of its trees for each class answer.
 
     Shape:
         `(batch, features)` to `(batch, classes)`, logarithms of probabilities.
     """
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: Any, iterations: int) -> None:
         super().__init__()
-        self.model = model
+        self.model, self.iterations = model, iterations
 
     def forward(self, input: Float[Tensor, "batch features"]) -> Float[Tensor, "batch classes"]:
         """The logarithms of the classes' probabilities."""
-        chances = self.model.predict_proba(input.numpy())
+        stages = self.model.staged_predict_proba(input.numpy())
+        chances = next(islice(stages, self.iterations - 1, None))
         return torch.from_numpy(np.log(np.maximum(chances, np.finfo(np.float64).tiny)))
 
 
 def boost(
-    samples: Samples, numbers: Boosting, seed: int, report: Callable[[float], None] | None = None
+    samples: Samples,
+    validation: Samples,
+    numbers: Boosting,
+    seed: int,
+    report: Callable[[float], None] | None = None,
 ) -> BoostedTrees:
-    """Fit gradient-boosted trees on one core.
+    """Fit gradient-boosted trees on one core, and keep as many as validate best.
 
     Args:
         samples: what to learn, with all classes from 0 on.
+        validation: what the number of trees is chosen by.
         numbers: of the trees.
         seed: of the sample of rows that bins are chosen by.
         report: takes the fraction that is done; it may raise to end the fit.
@@ -89,7 +103,7 @@ def boost(
 
     Example:
         >>> samples = Samples(torch.arange(100.0)[:, None], (torch.arange(100) > 49).long())
-        >>> trees = boost(samples, Boosting(iterations=5), seed=0)
+        >>> trees = boost(samples, samples, Boosting(iterations=5), seed=0)
         >>> trees(torch.tensor([[10.0], [90.0]])).argmax(1)
         tensor([0, 1])
     """
@@ -104,6 +118,7 @@ def boost(
     options: dict[str, Any] = {
         "learning_rate": numbers.learning_rate,
         "max_leaf_nodes": numbers.leaves,
+        "l2_regularization": numbers.l2,
         "early_stopping": False,
         "warm_start": True,
     }
@@ -115,4 +130,6 @@ def boost(
             model.fit(samples.inputs.numpy(), samples.labels.numpy())
             if report is not None:
                 report(count / last)
-    return BoostedTrees(model)
+        stages = model.staged_predict(validation.inputs.numpy())
+        right = [int((stage == validation.labels.numpy()).sum()) for stage in stages]
+    return BoostedTrees(model, 1 + right.index(max(right)))

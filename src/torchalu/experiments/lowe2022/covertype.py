@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from functools import cache, partial
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import polars as pl
 import torch
@@ -56,8 +56,14 @@ class CovertypeStudy(ClassificationStudy):
     ) -> None:
         super().__init__("lowe2022.covertype", settings, runs, varied="width")
         self.boosting = boosting
-        self.configuration = {**self.configuration, "boosting": asdict(boosting)}
         self._splits = {str(s.labels["split"]): s.data for s in settings}
+        trees = [
+            {"labels": {"split": split, "activation": BOOSTING, "width": 0}, **asdict(boosting)}
+            for split in self._splits
+            if boosting.iterations
+        ]
+        described: Any = self.configuration["settings"]
+        self.configuration = {**self.configuration, "settings": [*described, *trees]}
 
     def chunks(self) -> list[Chunk]:
         """Those of the networks, then those of the trees."""
@@ -75,12 +81,24 @@ class CovertypeStudy(ClassificationStudy):
         if not rest:
             return super().run(chunk, scratch, report)
         data, seed = self._splits[split].load(), int(rest)
-        trees = boost(data.train, self.boosting, seed, report)
+        trees = boost(data.train, data.validation, self.boosting, seed, report)
         labels = {"split": split, "activation": BOOSTING, "width": 0, "seed": seed}
         numbers = {"parameters": None, **measured(trees, data)}
-        outcome = labels | numbers | {"steps": self.boosting.iterations, "status": "finished"}
-        table = pl.DataFrame([outcome], schema_overrides={"parameters": pl.Int64})
+        outcome = labels | numbers | {"steps": trees.iterations, "status": "finished"}
+        outcome |= {"epochs": None, "batch_size": None}
+        outcome |= {"learning_rate": self.boosting.learning_rate, "weight_decay": self.boosting.l2}
+        counts = dict.fromkeys(("parameters", "epochs", "batch_size"), pl.Int64())
+        table = pl.DataFrame([outcome], schema_overrides=counts)
         return Part(pl.DataFrame([labels]), table)
+
+    def compared(self, outcomes: pl.DataFrame, within: list[str]) -> pl.DataFrame:
+        """Activations, compared among themselves, and the trees' accuracies beside them."""
+        is_network = pl.col("activation") != BOOSTING
+        parts = [outcomes.filter(is_network), outcomes.filter(~is_network)]
+        tables = [super(CovertypeStudy, self).compared(part, within) for part in parts if len(part)]
+        table = pl.concat(tables, how="diagonal_relaxed")
+        nothing = [pl.when(is_network).then(name).alias(name) for name in ("p_best", "p_baseline")]
+        return table.with_columns(*nothing, pl.when(is_network).then("marks").otherwise(pl.lit("")))
 
 
 def covertype(

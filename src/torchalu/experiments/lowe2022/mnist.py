@@ -25,7 +25,7 @@ from torchalu.experiments.lowe2022.training import ClassificationOptions, Classi
 from torchalu.experiments.setting import Label, check_positive, choose
 
 MLP_WIDTHS = (8, 16, 32, 64, 128, 256, 512, 1024)
-CNN_WIDTHS = (2, 4, 8, 16, 32)
+CNN_WIDTHS = (4, 8, 16, 32)
 
 _PIXELS, _CLASSES = IMAGE_SIDE**2, 10
 _RUNS = ClassificationRuns(seeds=10)

@@ -9,7 +9,6 @@ from typing import Annotated, Any, TypeAlias
 
 import polars as pl
 import tyro
-from torch import nn
 
 from torchalu.arguments import check_positive_integers
 from torchalu.experiments.lowe2022.activations import check_activations, label
@@ -82,7 +81,7 @@ class SearchRuns(Seeds):
 
     Args:
         seeds: how many.
-        first_seed: the number of the first.
+        first_seed: the number of the first; the experiments' own begin at 0.
         epochs: how often the training samples are gone through; as often as in the network's
             experiment if left out.
         batch_size: samples in a batch, likewise.
@@ -96,6 +95,7 @@ class SearchRuns(Seeds):
     """
 
     seeds: int = 1
+    first_seed: int = 1000
     epochs: int | None = None
     batch_size: int | None = None
 
@@ -159,7 +159,6 @@ def search(
         replace(
             NETWORKS[network].make(name, drawn(draw)),
             labels={"network": network, "activation": name, "draw": draw},
-            observe=_hyperparameters,
             runs=runs.of(NETWORKS[network]),
         )
         for draw in range(first_draw, first_draw + draws)
@@ -179,26 +178,20 @@ def best_draws(outcomes: pl.DataFrame) -> dict[str, pl.DataFrame]:
 
     Returns:
         A table `search`, which has the form of `hyperparameters.csv`: the hyperparameters with
-        the highest validation accuracy, that accuracy, and of how many draws.
+        the highest validation accuracy, that accuracy, and of how many draws. Where some draws
+        have more seeds than others, as the best of a first round that are trained again, the best
+        is one of these.
     """
     keys = ["network", "activation"]
     means = outcomes.group_by([*keys, "draw"], maintain_order=True).agg(
         pl.col("learning_rate", "weight_decay").first(),
         pl.col("validation_accuracy").mean(),
+        seeds=pl.len(),
     )
     draws = means.group_by(keys).agg(draws=pl.len())
-    best = means.sort("validation_accuracy", "draw", descending=[True, False]).unique(
-        keys, keep="first"
-    )
+    order = ["seeds", "validation_accuracy", "draw"]
+    best = means.sort(order, descending=[True, True, False]).unique(keys, keep="first")
+    best = best.drop("seeds")
     table = best.join(draws, on=keys).sort(keys)
     labels = pl.Series("label", [label(name) for name in table["activation"]])
     return {"search": table.with_columns(labels)}
-
-
-def _hyperparameters(
-    setting: ClassificationSetting,
-    seed: int,  # noqa: ARG001
-    network: nn.Module,  # noqa: ARG001
-) -> dict[str, float]:
-    """What was drawn, as columns of the outcomes."""
-    return vars(setting.hyperparameters)

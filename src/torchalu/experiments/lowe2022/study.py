@@ -109,6 +109,9 @@ class ClassificationSetting:
             **measured(network, data),
             "steps": result.steps,
             "status": result.status,
+            "epochs": self.runs.epochs,
+            "batch_size": self.runs.batch_size,
+            **asdict(self.hyperparameters),
         }
         if self.observe is not None:
             outcome |= self.observe(self, seed, network)
@@ -156,18 +159,43 @@ class ClassificationStudy(SettingsStudy):
             A table under the study's name, a row a setting, with comparisons of activations that
             agree in all other labels; and, where something is varied, a table `..._best` in which
             the best value of each activation is compared.
+
+        Raises:
+            ValueError: what is to be compared was trained for other epochs or batch sizes.
         """
+        self._check_alike(outcomes)
         short = self.name.rpartition(".")[2]
-        tables = {short: self._compared(outcomes, _others(self.keys))}
+        tables = {short: self.compared(outcomes, _others(self.keys))}
         if self.varied is not None:
             within = [name for name in _others(self.keys) if name != self.varied]
-            tables[f"{short}_best"] = self._compared(
+            tables[f"{short}_best"] = self.compared(
                 best_of(outcomes, [*within, "activation"], self.varied), within
             )
         return tables
 
-    def _compared(self, outcomes: pl.DataFrame, within: list[str]) -> pl.DataFrame:
-        """Activations that agree in the labels `within`, compared, and the size of each."""
+    def _check_alike(self, outcomes: pl.DataFrame) -> None:
+        """Refuse activations whose trainings were not equally long; older rows do not say."""
+        within = [name for name in _others(self.keys) if name != self.varied]
+        for name in {"epochs", "batch_size"}.intersection(outcomes.columns):
+            known = outcomes.filter(pl.col(name).is_not_null())
+            groups = known.group_by(within, maintain_order=True) if within else [((), known)]
+            for labels, group in groups:
+                found = sorted(group[name].unique())
+                if len(found) > 1:
+                    where = ", ".join(map(str, labels))
+                    raise ValueError(
+                        f"{name} is {' and '.join(map(str, found))} of networks that are to be "
+                        f"compared{f' ({where})' if where else ''}; train all with one, or name "
+                        "another folder for their results"
+                    )
+
+    def compared(self, outcomes: pl.DataFrame, within: list[str]) -> pl.DataFrame:
+        """Activations that agree in some labels, compared, and the size of each.
+
+        Args:
+            outcomes: of a study.
+            within: the labels.
+        """
         there = self.baseline in outcomes["activation"]
         table = compare(
             outcomes,
