@@ -87,7 +87,7 @@ class CovertypeStudy(ClassificationStudy):
         outcome = labels | numbers | {"steps": trees.iterations, "status": "finished"}
         outcome |= {"epochs": None, "batch_size": None}
         outcome |= {"learning_rate": self.boosting.learning_rate, "weight_decay": self.boosting.l2}
-        counts = dict.fromkeys(("parameters", "epochs", "batch_size"), pl.Int64())
+        counts: Any = dict.fromkeys(("parameters", "epochs", "batch_size"), pl.Int64)
         table = pl.DataFrame([outcome], schema_overrides=counts)
         return Part(pl.DataFrame([labels]), table)
 
