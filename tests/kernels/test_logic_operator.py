@@ -219,6 +219,7 @@ def test_short_rows_stand_side_by_side_and_give_the_same(names, inner, partition
     assert mine.is_contiguous()
     torch.testing.assert_close(mine, plain)
     torch.testing.assert_close(its, expected)
+    assert fast(names, partition)(z[:0]).shape == (0, *plain.shape[1:])
     longer = groups(70, 3, 2, 16)
     assert fast(names, partition)(longer).equal(
         torch.cat([fast(names, partition)(row[None]) for row in longer])

@@ -69,7 +69,7 @@ def logic(
         return run(input, functions, means, scales, partition, slopes)[0]
     beside = input.movedim(0, -1).reshape(1, groups, k, inner * rows)
     output = run(beside, functions, means, scales, partition, slopes)[0]
-    return output.reshape(-1, groups * inner, rows).movedim(-1, 0).contiguous()
+    return output[0].unflatten(-1, (groups * inner, rows)).movedim(-1, 0).contiguous()
 
 
 def logic_anywhere(
