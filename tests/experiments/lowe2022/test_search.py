@@ -10,7 +10,8 @@ import pytest
 from torchalu.experiments import get
 from torchalu.experiments.lowe2022 import hyperparameters as hyperparameters_module
 from torchalu.experiments.lowe2022.hyperparameters import Hyperparameters, chosen, drawn
-from torchalu.experiments.lowe2022.search import SearchRuns, search
+from torchalu.experiments.lowe2022.mnist import figure5
+from torchalu.experiments.lowe2022.search import SearchRuns, best_draws, search
 
 RESULTS = Path(__file__).parents[3] / "results" / "lowe2022"
 
@@ -87,6 +88,24 @@ def test_the_packaged_hyperparameters_are_those_of_the_committed_search():
     assert packaged.is_file() == committed.is_file()
     if packaged.is_file():
         assert packaged.read_text("utf-8") == committed.read_text("utf-8")
+
+
+def test_the_best_draw_is_one_of_those_with_the_most_seeds():
+    columns = ("draw", "seed", "validation_accuracy")
+    rows = [(0, 1000, 0.99), (1, 1000, 0.9), (1, 1001, 0.96), (2, 1000, 0.94), (2, 1001, 0.94)]
+    table = pl.DataFrame([dict(zip(columns, row, strict=True)) for row in rows]).with_columns(
+        pl.lit("mlp").alias("network"),
+        pl.lit("relu").alias("activation"),
+        *(pl.lit(0.1).alias(name) for name in ("learning_rate", "weight_decay")),
+    )
+    (best,) = best_draws(table)["search"].rows(named=True)
+    assert (best["draw"], best["draws"]) == (2, 3)
+    assert best["validation_accuracy"] == pytest.approx(0.94)
+
+
+def test_no_seed_of_a_search_is_one_of_an_experiment():
+    numbers = search(networks=("mlp",), activations=("relu",), draws=1).seeds.numbers
+    assert not {*numbers} & {*figure5().seeds.numbers}
 
 
 @pytest.mark.parametrize(
