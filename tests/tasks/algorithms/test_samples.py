@@ -145,6 +145,19 @@ def test_all_long_borrows_are_long():
         assert longest_borrow(*text.split("-")) >= 20, text
 
 
+@pytest.mark.parametrize("name", ["badd", "qadd", "bsub", "compare"])
+def test_half_of_the_long_carries_have_runs_of_equal_digits(name):
+    task = algorithm(name, long_carries=1)
+    texts = task.sample(40, 2000, np.random.default_rng(0))
+    sign = texts[0][40]
+    # One of the two operands, whose order is random in sums, is 0 and base - 1 by turns.
+    changes = np.array(
+        [min(sum(a != b for a, b in pairwise(o)) for o in text.split(sign)) for text in texts]
+    )
+    few = np.mean(changes <= 8)  # of uniform bits 20 on average, with a deviation of 3
+    assert abs(few - 0.5) < 0.05
+
+
 def test_long_comparisons_agree_in_the_upper_half():
     for text in algorithm("compare", long_carries=1).sample(40, 300, np.random.default_rng(0)):
         first, second = text.split("?")

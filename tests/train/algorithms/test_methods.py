@@ -95,6 +95,31 @@ def test_hardening_waits_then_adds_noise_then_lowers_the_rate_then_ends():
     assert rates == [1, 1, 1, 1, 1, 1, 1, 1, 0.5]
 
 
+@pytest.mark.parametrize(
+    ("right", "wait", "falls"),
+    [(None, 0, 30), (30, 20, 30), (40, 20, 40), (50, 20, 50), (60, 20, 50), (25, 20, 50)],
+)
+def test_the_rate_falls_once_all_strings_are_right_or_patience_is_at_its_end(right, wait, falls):
+    module = NeuralGPU(4, maps=3)
+    hardening = Hardening(0.5, ramp=20, settle=10, floor=0.1, wait=wait)
+    state = Progress(module, torch.optim.SGD(module.parameters(), lr=0.1), [], seed=3)
+    rates = {}
+    for step in range(100):
+        state.step = step
+        rates[step] = hardening.learning_rate_factor(step)
+        state.step = step + 1
+        if state.step % 5 == 0:
+            far = 1.0 if state.step == right else 0.9
+            hardening.after_evaluation(state, {"right@41": float(step > 5), "right@101": far})
+        hardening.after_step(state)
+        if state.ended:
+            break
+    assert hardening.began == 10
+    assert [step for step, rate in rates.items() if rate == 1][-1] == falls
+    assert rates[falls + 4] == pytest.approx(0.6)
+    assert max(rates) + 1 == falls + 10
+
+
 @pytest.mark.parametrize(("step", "factor"), [(99, 1), (100, 1), (149, 1), (150, 3), (200, 3)])
 def test_update_gates_are_sharp_in_evaluations_from_the_whole_noise_on(step, factor):
     module = NeuralGPU(4, maps=3)
@@ -329,6 +354,7 @@ def test_wrong_numbers_are_named():
         (lambda: Hardening(0.5, 0, 1), "ramp is 0; give a positive integer"),
         (lambda: Sharpening(Hardening(0.5, 1, 1), 0.5), "factor is 0.5; give 1 or more"),
         (lambda: Hardening(0.5, 1, 1, learned=2.0), "learned is 2.0"),
+        (lambda: Hardening(0.5, 1, 1, wait=-1), "wait is -1; give 0 or more"),
         (lambda: SharingRelaxation(curriculum, factor=1.0), "pull is 0.0005, factor 1.0"),
         (lambda: ClippedAdamax([nn.Parameter(torch.zeros(1))], lr=0.0), "lr is 0.0"),
     ]:

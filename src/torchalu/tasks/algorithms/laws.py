@@ -45,9 +45,38 @@ def long_runs(
     return Runs(inside, places == starts[:, None])
 
 
+def equal_runs(
+    shape: tuple[int, ...], base: int, rng: np.random.Generator
+) -> Int[np.ndarray, "... length"]:
+    """Digits that are 0 or base - 1, with three changes from one to the other on average.
+
+    Args:
+        shape: of the digits, places last.
+        base: of the digits.
+        rng: where the random numbers come from.
+    """
+    switches = rng.random(shape) < 3 / shape[-1]
+    start = rng.integers(2, size=(*shape[:-1], 1))
+    return (base - 1) * ((switches.cumsum(-1) + start) % 2)
+
+
+def half_in_equal_runs(
+    digits: UInt8[np.ndarray, "count length"], base: int, rng: np.random.Generator
+) -> UInt8[np.ndarray, "count length"]:
+    """The same digits, but for half of the rows, which get equal runs.
+
+    Of digits that are drawn one by one, long runs of equal ones hardly ever occur.
+    """
+    chosen = rng.random((len(digits), 1)) < 0.5
+    return np.where(chosen, equal_runs(digits.shape, base, rng), digits).astype(np.uint8)
+
+
 def carry_in_sum(digits: Operands, runs: Runs, base: int, rng: np.random.Generator) -> Operands:
-    """Operands whose sum carries along each run: a carry at its first place, then base - 1."""
-    first, second = digits[:, 0].copy(), digits[:, 1].copy()
+    """Operands whose sum carries along each run: a carry at its first place, then base - 1.
+
+    In half of the rows the first operand consists of runs of equal digits.
+    """
+    first, second = half_in_equal_runs(digits[:, 0], base, rng), digits[:, 1].copy()
     second[runs.inside] = base - 1 - first[runs.inside]
     larger = rng.integers(1, base, size=len(digits))
     first[runs.first] = larger
@@ -72,9 +101,12 @@ def carry_from_one_law(digits: Operands, base: int, rng: np.random.Generator) ->
 
 
 def borrow_law(digits: Operands, base: int, rng: np.random.Generator) -> Operands:
-    """Operands whose difference borrows over at least half of the places."""
+    """Operands whose difference borrows over at least half of the places.
+
+    In half of the rows the first operand consists of runs of equal digits.
+    """
     runs = long_runs(len(digits), digits.shape[2], rng)
-    first, second = digits[:, 0].copy(), digits[:, 1].copy()
+    first, second = half_in_equal_runs(digits[:, 0], base, rng), digits[:, 1].copy()
     second[runs.inside] = first[runs.inside]
     larger = rng.integers(1, base, size=len(digits))
     second[runs.first] = larger
@@ -82,12 +114,16 @@ def borrow_law(digits: Operands, base: int, rng: np.random.Generator) -> Operand
     return np.stack((first, second), 1)
 
 
-def agreeing_law(digits: Operands, base: int, rng: np.random.Generator) -> Operands:  # noqa: ARG001
-    """Operands that agree in at least half of the places, from the most significant on."""
+def agreeing_law(digits: Operands, base: int, rng: np.random.Generator) -> Operands:
+    """Operands that agree in at least half of the places, from the most significant on.
+
+    In half of the rows the first operand consists of runs of equal digits.
+    """
     length = digits.shape[2]
     sizes = rng.integers((length + 1) // 2, length + 1, size=(len(digits), 1))
-    second = np.where(np.arange(length) >= length - sizes, digits[:, 0], digits[:, 1])
-    return np.stack((digits[:, 0], second), 1)
+    first = half_in_equal_runs(digits[:, 0], base, rng)
+    second = np.where(np.arange(length) >= length - sizes, first, digits[:, 1])
+    return np.stack((first, second), 1)
 
 
 def carry_in_product_law(digits: Operands, base: int, rng: np.random.Generator) -> Operands:
@@ -97,9 +133,7 @@ def carry_in_product_law(digits: Operands, base: int, rng: np.random.Generator) 
     carries.
     """
     length = digits.shape[2]
-    switches = rng.random(digits.shape) < 3 / length
-    start = rng.integers(2, size=(*digits.shape[:2], 1))
-    runs = (base - 1) * ((switches.cumsum(2) + start) % 2)
+    runs = equal_runs(digits.shape, base, rng)
     sparse = np.where(rng.random(digits.shape) < 2 / length, digits, 0)
     share = rng.random((*digits.shape[:2], 1))
     dense = np.where(rng.random(digits.shape) < share, base - 1, digits)

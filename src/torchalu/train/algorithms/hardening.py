@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from torchalu.arguments import check_positive_integers
@@ -14,11 +15,12 @@ class Hardening(Hook):
     r"""Once the task is learned, raises the noise of a Neural GPU, lowers the rate, and ends.
 
     .. math:: \nu_t = \nu_0 + (\nu - \nu_0) \min\Bigl(1, \frac{t - t_0}{k}\Bigr), \qquad
-              \frac{\lambda_t}{\lambda} = \max\Bigl(\phi, 1 - \frac{t - t_0 - k}{l}\Bigr)
-              \ \text{from } t_0 + k \text{ on}
+              \frac{\lambda_t}{\lambda} = \max\Bigl(\phi, 1 - \frac{t - t_1}{l}\Bigr)
+              \ \text{from } t_1 \text{ on}
 
     with the first step t_0 after which nearly all validation strings of the greatest training
-    length are right; the noise is nu_0 before it.
+    length are right, the noise is nu_0 before it, and the first step t_1 from t_0 + k on after
+    which all validation strings of all lengths are right, t_0 + k + w at the latest.
     A signal that is passed on from position to position without noise may fade by a little in
     each step, which strings of the training lengths do not show. With noise it has to be restored
     in each step. With some noise from the start, a network does not learn at first what does not
@@ -28,12 +30,15 @@ class Hardening(Hook):
         noise: nu, the amplitude at last.
         initial: nu_0, that before the task is learned.
         ramp: k, the steps in which it is reached.
-        settle: l, those in which the learning rate falls then.
+        settle: l, those in which the learning rate falls at the end.
+        wait: w, those for which it stays as it was, at most, as long as a validation string is
+            wrong.
         floor: phi, the least fraction of the learning rate.
         learned: the fraction of those validation strings that has to be right.
 
     Attributes:
         began: t_0; -1 before it.
+        settling: t_1; -1 before it, and where `wait` ran out.
 
     Raises:
         ValueError: a number is out of its range.
@@ -49,7 +54,7 @@ class Hardening(Hook):
         (0.375, 0.5)
     """
 
-    kept = ("began",)
+    kept = ("began", "settling")
 
     def __init__(
         self,
@@ -59,18 +64,21 @@ class Hardening(Hook):
         initial: float = 0.0,
         floor: float = 0.02,
         learned: float = 0.9,
+        wait: int = 0,
     ) -> None:
         if not noise >= 0:
             raise ValueError(f"noise is {noise}; give a number from 0 up")
         if not 0 <= initial <= noise:
             raise ValueError(f"initial is {initial}; give a number from 0 to noise, {noise}")
         check_positive_integers(ramp=ramp, settle=settle)
+        if wait < 0:
+            raise ValueError(f"wait is {wait}; give 0 or more")
         for name, share in (("floor", floor), ("learned", learned)):
             if not 0 < share <= 1:
                 raise ValueError(f"{name} is {share}; give a number above 0, 1 at most")
         self.noise, self.initial, self.ramp, self.settle = noise, initial, ramp, settle
-        self.floor, self.learned = floor, learned
-        self.began = -1
+        self.floor, self.learned, self.wait = floor, learned, wait
+        self.began = self.settling = -1
 
     def amplitude(self, step: int) -> float:
         """The noise of a step.
@@ -83,9 +91,14 @@ class Hardening(Hook):
 
     def learning_rate_factor(self, step: int) -> float:
         """What is left of the learning rate."""
+        return max(self.floor, 1 - max(0.0, step - self._from) / self.settle)
+
+    @property
+    def _from(self) -> float:
+        """The step from which on the learning rate falls, as far as that is known."""
         if self.began < 0:
-            return 1.0
-        return max(self.floor, 1 - max(0, step - self.began - self.ramp) / self.settle)
+            return math.inf
+        return self.settling if self.settling >= 0 else self.began + self.ramp + self.wait
 
     def before_step(self, progress: Progress) -> None:
         """Set the module's noise."""
@@ -93,13 +106,17 @@ class Hardening(Hook):
         progress.module.noise = self.amplitude(progress.step)
 
     def after_evaluation(self, progress: Progress, row: Mapping[str, float]) -> None:
-        """Begin where the task is learned."""
-        if self.began < 0 and next(iter(right_by_symbols(row).values())) >= self.learned:
-            self.began = progress.step
+        """Begin where the task is learned, and settle where all strings are right."""
+        right = [*right_by_symbols(row).values()]
+        if self.began < 0:
+            if right[0] >= self.learned:
+                self.began = progress.step
+        elif self.began + self.ramp <= progress.step < self._from and min(right) == 1:
+            self.settling = progress.step
 
     def after_step(self, progress: Progress) -> None:
         """End where the learning rate has fallen."""
-        if self.began >= 0 and progress.step >= self.began + self.ramp + self.settle:
+        if progress.step >= self._from + self.settle:
             progress.end()
 
     def columns(self) -> dict[str, float]:

@@ -241,7 +241,11 @@ def _methods(plan: LengthPlan, training: AlgorithmTraining) -> list[Hook]:
     hardening = None
     if training.noise:
         hardening = Hardening(
-            training.noise, training.ramp, training.settle, initial=training.initial_noise
+            training.noise,
+            training.ramp,
+            training.settle,
+            initial=training.initial_noise,
+            wait=training.wait,
         )
         hooks.append(hardening)
     if training.gradient_noise:
