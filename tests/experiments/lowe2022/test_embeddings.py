@@ -35,7 +35,10 @@ def test_embeddings_are_computed_once(tmp_path):
         found = embeddings(IMAGES, encoder, tmp_path, 3, lambda *done: seen.append(done))
         torch.testing.assert_close(found, EXPECTED.float())
     assert encoder.pictures == 7
-    assert seen == [(3, 7), (6, 7), (7, 7)] * 2
+    assert all(total == 7 for _, total in seen)
+    for dones in ([done for done, _ in call] for call in (seen[:3], seen[3:])):
+        assert dones == sorted(set(dones))
+        assert dones[-1] == 7
     (folder,) = tmp_path.iterdir()
     assert sorted(path.name for path in folder.iterdir()) == [
         "000000-000003.safetensors",
@@ -53,10 +56,30 @@ def test_a_run_that_was_broken_off_goes_on(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         embeddings(IMAGES, Means(stop=5), tmp_path, chunk=3)
     (folder,) = tmp_path.iterdir()
-    assert [path.name for path in folder.iterdir()] == ["000000-000003.safetensors"]
+    ranges = [path.stem.split("-") for path in folder.iterdir()]
+    written = sum(int(end) - int(first) for first, end in ranges)
+    assert 3 <= written <= 4
     encoder = Means()
     torch.testing.assert_close(embeddings(IMAGES, encoder, tmp_path, chunk=3), EXPECTED.float())
-    assert encoder.pictures == 4
+    assert encoder.pictures == 7 - written
+
+
+def test_what_another_computes_meanwhile_is_not_computed_again(tmp_path):
+    inner, outer = Means(), Means()
+
+    class Interrupted(Means):
+        """While it is at its first chunk, another call computes all there is."""
+
+        def embed(self, images):
+            if not inner.pictures:
+                embeddings(IMAGES, inner, tmp_path, chunk=3)
+            return outer.embed(images)
+
+    Interrupted.__name__ = "Means"
+    found = embeddings(IMAGES, Interrupted(), tmp_path, chunk=3)
+    torch.testing.assert_close(found, EXPECTED.float())
+    assert inner.pictures == 7
+    assert outer.pictures <= 3
 
 
 def test_other_pictures_weights_and_encoders_have_folders_of_their_own(tmp_path):

@@ -116,10 +116,13 @@ class Source(NamedTuple):
     Attributes:
         name: settles what `load` gives; it is part of a study's configuration.
         load: gives the data, the same at each call.
+        prepare: makes what `load` needs where that takes long, and is told where to report the
+            fraction that is done; None where nothing takes long.
     """
 
     name: str
     load: Callable[[], ClassificationData]
+    prepare: Callable[[Callable[[float], object]], object] | None = None
 
 
 @cache

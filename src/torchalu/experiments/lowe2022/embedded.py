@@ -62,7 +62,8 @@ def embedded(dataset: str, encoder: str) -> Source:
         dataset: one of `DATASETS`.
         encoder: one of `ENCODERS`.
     """
-    return Source(f"embeddings of {dataset} by {encoder}", partial(load_embedded, dataset, encoder))
+    load = partial(load_embedded, dataset, encoder)
+    return Source(f"embeddings of {dataset} by {encoder}", load, prepare=load)
 
 
 def load_embedded(

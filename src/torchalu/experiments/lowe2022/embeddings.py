@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from itertools import accumulate
 from pathlib import Path
+from random import Random
 from typing import Protocol
 
 import torch
@@ -17,6 +19,9 @@ from torchalu.tasks import DataError, cache_folder
 from torchalu.train import write_atomic
 
 _BATCH = 50
+_PREPARED_BY = (
+    b"bicubic, 224 by 224"  # changed with what is done to pictures before they are embedded
+)
 _NAME = "embeddings"
 
 
@@ -43,7 +48,8 @@ def embeddings(
 
     The cache has a folder for each encoder and set of pictures, named by their content, and in it
     a file for each chunk. A file is written whole or not at all, so that a run that was broken off
-    goes on with the chunk it was at.
+    goes on with the chunk it was at. Each call begins at a random chunk, so that processes that
+    compute the same share the work.
 
     Args:
         images: as the encoder takes them, on its device.
@@ -75,16 +81,20 @@ def embeddings(
         )
     folder = embedding_folder(images, encoder, folder)
     folder.mkdir(parents=True, exist_ok=True)
-    parts = []
-    for start in range(0, len(images), chunk):
-        pictures = images[start : start + chunk]
-        path = folder / f"{start:06d}-{start + len(pictures):06d}.safetensors"
-        if not path.exists():
-            write_atomic(path, save({_NAME: _embed(pictures, encoder)}))
-        parts.append(_read(path, len(pictures)))
+    pieces = images.split(chunk)
+    ends = [*accumulate(map(len, pieces))]
+    paths = [
+        folder / f"{end - len(piece):06d}-{end:06d}.safetensors"
+        for end, piece in zip(ends, pieces, strict=True)
+    ]
+    first, done = Random().randrange(len(pieces)), 0
+    for number in [*range(first, len(pieces)), *range(first)]:
+        if not paths[number].exists():
+            write_atomic(paths[number], save({_NAME: _embed(pieces[number], encoder)}))
+        done += len(pieces[number])
         if progress is not None:
-            progress(start + len(pictures), len(images))
-    return torch.cat(parts)
+            progress(done, len(images))
+    return torch.cat([_read(path, len(piece)) for path, piece in zip(paths, pieces, strict=True)])
 
 
 def embedding_folder(
@@ -94,10 +104,10 @@ def embedding_folder(
 
     Args:
         images: as the encoder takes them.
-        encoder: its class, its weights and the pictures make the name.
+        encoder: its class, its weights, the pictures and how they are enlarged make the name.
         folder: the cache; the platform's by default.
     """
-    digest = hashlib.sha256()
+    digest = hashlib.sha256(_PREPARED_BY)
     for name, tensor in {**encoder.state_dict(), "images": images}.items():
         digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)};".encode())
         digest.update(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data)

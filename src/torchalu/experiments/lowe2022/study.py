@@ -23,6 +23,7 @@ from torchalu.experiments.settings_study import SettingsStudy
 from torchalu.train import JSON, Part, Report
 
 _RUNS = ClassificationRuns()
+_PREPARATION = 0.9  # of a chunk that prepares its data, for the progress bar
 _TRAINING_SAMPLES = 10_000  # of which the training loss is measured at the end
 
 
@@ -98,9 +99,21 @@ class ClassificationSetting:
 
     def run(self, seed: int, scratch: Path, report: Report) -> Part:
         """Train one network; see `torchalu.train.Study`."""
+        prepared = 0.0
+
+        def preparing(fraction: float) -> None:
+            nonlocal prepared
+            prepared = _PREPARATION * fraction
+            report(prepared)
+
+        def training(fraction: float) -> None:
+            report(prepared + (1 - prepared) * fraction)
+
+        if self.data.prepare is not None:
+            self.data.prepare(preparing)
         network, data = self.network(seed), self.data.load()
         result = train_classifier(
-            network, data, self.hyperparameters, self.runs, seed, scratch, report
+            network, data, self.hyperparameters, self.runs, seed, scratch, training
         )
         labels = {**self.labels, "seed": seed}
         network.eval()

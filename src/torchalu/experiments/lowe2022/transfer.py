@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from pathlib import Path
 
 import polars as pl
 
 from torchalu.experiments.lowe2022.activations import TABLE1, check_activations
-from torchalu.experiments.lowe2022.embedded import DATASETS, ENCODERS, embedded, load_embedded
+from torchalu.experiments.lowe2022.embedded import DATASETS, ENCODERS, embedded
 from torchalu.experiments.lowe2022.hyperparameters import Hyperparameters, chosen
 from torchalu.experiments.lowe2022.networks import mlp
 from torchalu.experiments.lowe2022.perceptrons import perceptrons
@@ -18,7 +17,6 @@ from torchalu.experiments.lowe2022.study import ClassificationSetting, Classific
 from torchalu.experiments.lowe2022.training import ClassificationOptions, ClassificationRuns
 from torchalu.experiments.setting import Label, check_positive, choose
 from torchalu.nn.features import ELEMENTWISE
-from torchalu.train import Chunk, Part, Report
 
 LINEAR = "identity"
 """Stands for a network that is one linear layer."""
@@ -34,25 +32,11 @@ TORCH = tuple(
 )
 """PyTorch's own activations beyond those of the table, with their default numbers."""
 
-_EMBEDDING = 0.9  # of the chunk that computes embeddings, for the progress bar
 _RUNS = ClassificationRuns(seeds=5, epochs=20, batch_size=256)
 
 
 class TransferStudy(ClassificationStudy):
-    """Accuracies beside the published ones; the first chunk of a data set makes its embeddings."""
-
-    def run(self, chunk: Chunk, scratch: Path, report: Report) -> Part:
-        """Train one network; see `torchalu.train.Study`."""
-        done = 0.0
-
-        def embedding(fraction: float) -> None:
-            nonlocal done
-            done = _EMBEDDING * fraction
-            report(done)
-
-        dataset, encoder = chunk.name.split("-")[:2]
-        load_embedded(dataset, encoder, embedding)
-        return super().run(chunk, scratch, lambda fraction: report(done + (1 - done) * fraction))
+    """Accuracies beside the published ones."""
 
     def summarize(self, outcomes: pl.DataFrame) -> dict[str, pl.DataFrame]:
         """Accuracies and comparisons, beside what the paper has for the same data set.
@@ -78,8 +62,8 @@ def table1(
 ) -> TransferStudy:
     """Table 1: MLPs on the embeddings of a frozen encoder, every activation of PyTorch included.
 
-    The embeddings are computed by the first run of each data set, one core each, and kept in the
-    cache; a run that is broken off goes on where it was.
+    The embeddings are computed by the first runs of each data set, which share the work, and kept
+    in the cache; a run that is broken off goes on where it was.
 
     Args:
         runs: seeds, epochs, and hyperparameters where the search's are not wanted.
