@@ -16,6 +16,7 @@ def accuracies():
         [
             {
                 "network": network,
+                "activation": label,
                 "label": label,
                 "parameters": 1000 * 4**size,
                 "mean": 1 - 0.2 / (1 + place) / 2**size,
@@ -47,6 +48,16 @@ def test_an_activation_that_is_in_one_panel_only_is_in_the_legend():
     table = accuracies().filter((pl.col("network") == "mlp") | (pl.col("label") == "ReLU"))
     (legend,) = draw_accuracies(table, "network").legends
     assert {text.get_text() for text in legend.get_texts()} == set(LABELS)
+
+
+def test_networks_of_two_depths_are_two_panels():
+    table = pl.concat(
+        accuracies().filter(network="cnn").with_columns(depth=pl.lit(depth)) for depth in (26, 50)
+    )
+    figure = draw_accuracies(table, "network", "depth")
+    assert [axes.get_title() for axes in figure.axes] == ["CNN, depth 26", "CNN, depth 50"]
+    for axes in figure.axes:
+        assert all(len(container[0].get_xdata()) == 4 for container in axes.containers)
 
 
 def successes(labels=LABELS):

@@ -26,7 +26,7 @@ _ERRORS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 _ENDS = ("rate", "low", "high")
 
 
-def draw_accuracies(summary: pl.DataFrame, panel: str, *, title: str = "") -> Figure:
+def draw_accuracies(summary: pl.DataFrame, *panel: str, title: str = "") -> Figure:
     """Test error against the number of parameters: a panel a network, a line an activation.
 
     Both axes are logarithmic. Bars are standard deviations over seeds. What has no parameters is
@@ -35,7 +35,7 @@ def draw_accuracies(summary: pl.DataFrame, panel: str, *, title: str = "") -> Fi
     Args:
         summary: a row an activation and size, with the columns of `evaluate.compare`, label and
             parameters.
-        panel: the column that tells the panels apart.
+        *panel: the columns that tell the panels apart; all after the first are named there.
         title: a line above.
 
     Returns:
@@ -50,22 +50,24 @@ def draw_accuracies(summary: pl.DataFrame, panel: str, *, title: str = "") -> Fi
         >>> [axes.get_title() for axes in draw_accuracies(pl.DataFrame([row]), "network").axes]
         ['MLP']
     """
-    check_columns(summary, [panel, "label", "parameters", "mean", "sd"])
-    panels = summary[panel].unique(maintain_order=True).to_list()
+    check_columns(summary, [*panel, "label", "parameters", "mean", "sd"])
+    panels = summary.select(panel).unique(maintain_order=True).rows(named=True)
     labels = summary["label"].unique(maintain_order=True).to_list()
     figure = require_matplotlib()(figsize=(WIDTH, 4.8), layout="constrained")
     if title:
         figure.suptitle(title, fontsize=12, color=INK)
     grid = figure.subplots(1, len(panels), sharey=True, squeeze=False).ravel()
-    for axes, name in zip(grid, panels, strict=True):
+    for axes, values in zip(grid, panels, strict=True):
         for label, style in _styles(labels).items():
-            rows = summary.filter(pl.col(panel) == name, pl.col("label") == label)
+            rows = summary.filter(pl.col("label") == label, **values)
             if rows["parameters"].null_count():
                 error = 1 - float(rows["mean"].max())  # type: ignore
                 axes.axhline(error, color=style[0], ls="--", lw=1.2, label=label)
             else:
                 _draw_errors(axes, rows.sort("parameters"), style, label)
-        axes.set_title(str(name).upper(), fontsize=11, color=INK)
+        first, *others = values.items()
+        name = [str(first[1]).upper(), *(f"{key} {value}" for key, value in others)]
+        axes.set_title(", ".join(name), fontsize=11, color=INK)
         axes.set_xlabel("parameters", color=INK)
         axes.set_xscale("log")
         axes.set_yscale("log")

@@ -156,7 +156,8 @@ def draw_exhibit(name: str, folder: str | os.PathLike[str]) -> dict[str, Figure]
         case "sweep":
             return dict(_sweeps(name, table))
         case "accuracies":
-            return {name: draw_accuracies(table, table.columns[0])}
+            labels = table.columns[: table.columns.index("activation")]
+            return {name: draw_accuracies(table, *(key for key in labels if key != "width"))}
         case "ranking":
             return {name: draw_ranking(table, "dataset" if "dataset" in table.columns else None)}
         case "correlations":
