@@ -134,8 +134,10 @@ def test_settling_that_makes_it_worse_is_undone_and_without_a_law_there_is_none(
 
     def spoil(network, *rest):
         result = train_series(network, *rest)
-        calls.append(rest[-2].name)
+        calls.append(rest[5].name)
         if calls[-1] == "settle":
+            factor = rest[7](100)
+            assert [factor(step) for step in (10, 55, 100)] == pytest.approx([1, 0.5, 0])
             result.best_state["features.layers.11.bias"] += 1000.0 ** torch.arange(10)
         return result
 

@@ -20,7 +20,7 @@ from torchalu.experiments.trask2018.digit_networks import SeriesNetwork
 from torchalu.experiments.trask2018.digit_training import SeriesTraining, train_series
 from torchalu.experiments.trask2018.perception import Perception, perceive, read_law
 from torchalu.tasks import SequenceOperation
-from torchalu.train import JSON, Part, Report, TrainingResult
+from torchalu.train import JSON, Part, Report, TrainingResult, cosine
 
 _TYPES = {
     "mae": pl.Float64,
@@ -164,10 +164,10 @@ class SeriesSetting:
             before, error = weights(network), data.validate(network)["validation_loss"]
             network.accumulator.requires_grad_(False)
             network.input_penalty = 0.0
-            epochs = numbers.settle_epochs
             result = train_series(
-                network, MODELS[self.model], data, numbers, epochs, seed, folder, report
-            )
+                network, MODELS[self.model], data, numbers, numbers.settle_epochs, seed,
+                folder, report, lambda steps: cosine(steps, warmup=steps // 10),
+            )  # fmt: skip
             network.load_state_dict(result.best_state)
             network.eval()
             if not data.validate(network)["validation_loss"] < error:

@@ -19,6 +19,7 @@ from torchalu.experiments.trask2018.digit_models import MODELS, SeriesModel
 from torchalu.experiments.trask2018.digit_networks import DigitFeatures, Output, SeriesNetwork
 from torchalu.tasks import SequenceOperation
 from torchalu.train import TrainingConfiguration, TrainingResult, fit, seeded
+from torchalu.train.schedules import Schedule
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,8 @@ class SeriesTraining:
 
     Args:
         epochs: how often the training digits are gone through.
-        settle_epochs: how many more with the units' weights snapped and held; 0 leaves it out.
+        settle_epochs: how many more with the units' weights snapped and held, while the learning
+            rate rises for a tenth of them and then falls to 0 as a cosine does; 0 leaves it out.
         evaluate_every: epochs from one evaluation to the next.
         batch_size: series in a batch.
         learning_rate: of Adam.
@@ -109,6 +111,7 @@ def train_series(
     seed: int,
     folder: Path | None,
     report: Callable[[float], None],
+    schedule: Callable[[int], Schedule] | None = None,
 ) -> TrainingResult:
     """Train a network end to end; parameters that need no gradient stay as they are.
 
@@ -121,6 +124,7 @@ def train_series(
         seed: of the training loop.
         folder: for checkpoints.
         report: takes the fraction that is done.
+        schedule: gives the factor of the learning rate, from the number of steps; 1 if left out.
 
     Source:
         Trask et al. 2018, section 4.2: the mean square error at the end of each series.
@@ -144,6 +148,7 @@ def train_series(
         configuration,
         evaluate=data.validate,
         optimizer=partial(torch.optim.Adam, fused=True),
+        schedule=None if schedule is None else schedule(steps),
         folder=folder,
         report=lambda step: report(step / steps),
     )
