@@ -5,6 +5,7 @@ import json
 import math
 import re
 
+import numpy as np
 import pytest
 import torch
 from safetensors.torch import load, save
@@ -27,6 +28,16 @@ def test_configuration_and_state_rebuild_the_module(kind):
     assert again(SYMBOLS, seed=1).equal(model(SYMBOLS, seed=1))
     assert copy.deepcopy(model)(SYMBOLS, seed=1).equal(model(SYMBOLS, seed=1))
     assert "kernel_size=5" in repr(model)
+
+
+@kinds
+def test_numbers_of_numpy_are_stored_as_python_s(kind):
+    options = {"maps": np.int64(6), "extra_steps": np.int32(2), "dropout": np.float32(0.25)}
+    if kind is NeuralGPU:
+        options |= {"width": np.int64(2), "cutoff": np.False_}
+    configuration = json.loads(json.dumps(kind(np.int64(4), **options).configuration()))
+    assert configuration.items() >= {name: value.item() for name, value in options.items()}.items()
+    assert configuration["num_symbols"] == 4
 
 
 @kinds

@@ -96,11 +96,11 @@ class DiagonalNeuralGPU(NeuralGPUBase):
             extra_steps=extra_steps,
             thirds=True,
         )
-        self.num_symbols = num_symbols
-        self.maps = maps
-        self.dropout = dropout
-        self.noise = noise
-        self.extra_steps = extra_steps
+        self.num_symbols = int(num_symbols)
+        self.maps = int(maps)
+        self.dropout = float(dropout)
+        self.noise = float(noise)
+        self.extra_steps = int(extra_steps)
         make = Factory(device, dtype)
         self.input_weight = make.parameter(num_symbols, maps)
         self.input_bias = make.parameter(maps)

@@ -102,14 +102,14 @@ class NeuralGPU(NeuralGPUBase):
         )
         if not 0 < initial_scale < math.inf:
             raise ValueError(f"initial_scale is {initial_scale}; give a positive number")
-        self.num_symbols = num_symbols
-        self.maps = maps
-        self.width = width
-        self.cutoff = cutoff
-        self.dropout = dropout
-        self.noise = noise
-        self.extra_steps = extra_steps
-        self.initial_scale = initial_scale
+        self.num_symbols = int(num_symbols)
+        self.maps = int(maps)
+        self.width = int(width)
+        self.cutoff = bool(cutoff)
+        self.dropout = float(dropout)
+        self.noise = float(noise)
+        self.extra_steps = int(extra_steps)
+        self.initial_scale = float(initial_scale)
         make = Factory(device, dtype)
         self.embedding = make.parameter(num_symbols, maps)
         self.input_weight = make.parameter(maps, maps)
