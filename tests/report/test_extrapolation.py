@@ -38,6 +38,18 @@ def test_published_errors_are_rings():
     assert [line.get_ydata().tolist() for line in rings] == [[2.0, 2.0]] * 2
 
 
+def test_what_explodes_leaves_the_picture():
+    exploded = (pl.col("model") == "LSTM") & (pl.col("length") == 1000)
+    table = summary().with_columns(
+        median_mae=pl.when(exploded).then(1e30).otherwise("median_mae"), worst_mae=pl.lit(9.0)
+    )
+    third = table.filter(model="NAC").with_columns(model=pl.lit("NAU"))
+    (axes, _) = draw_extrapolation(pl.concat([table, third])).axes
+    assert axes.get_ylim()[1] == pytest.approx(8000.0)
+    (axes, _) = draw_extrapolation(third).axes
+    assert 8 < axes.get_ylim()[1] < 100
+
+
 def test_it_is_drawn_from_the_committed_table(tmp_path):
     summary().write_csv(tmp_path / "table2.csv")
     assert list(draw_exhibit("trask2018.table2", tmp_path)) == ["trask2018.table2"]

@@ -11,10 +11,12 @@ from torchalu.report.panels import WIDTH, check_columns
 from torchalu.report.style import INK, polish, require_matplotlib, styles
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 _HEIGHT = 4.2
 _LEAST = 1e-6  # an axis with logarithms has no 0
+_MOST = 1000.0
 
 
 def draw_extrapolation(
@@ -23,7 +25,8 @@ def draw_extrapolation(
     """The error against the length of the series, both on logarithmic axes.
 
     Lines are medians over the seeds, bands reach from the best seed to the worst, rings are
-    published. Errors below 1e-6 are drawn there; what is not finite is left out.
+    published. Errors below 1e-6 are drawn there; what is not finite is left out, and the picture
+    ends at a thousand times the middle one of the errors at the greatest length.
 
     Args:
         summary: a row a task, label and length: `median_...`, `best_...`, `worst_...` and
@@ -62,9 +65,11 @@ def draw_extrapolation(
             axes.fill_between(at, low, high, color=color, alpha=0.15, lw=0)
             axes.plot(at, middle, color=color, marker=marker, ms=5, lw=1.1, label=name)
             axes.plot(at, published, color=color, marker="o", ms=9, mfc="none", lw=0)
-        lengths = summary.filter(pl.col("task") == task)["length"].unique().sort().to_list()
+        rows = summary.filter(pl.col("task") == task)
+        lengths = rows["length"].unique().sort().to_list()
         axes.set_xscale("log")
         axes.set_yscale("log")
+        _cut(axes, _drawable(rows.filter(length=lengths[-1])[parts[0]]))
         axes.set_xticks(lengths, [str(length) for length in lengths])
         axes.minorticks_off()
         axes.set_xlabel("length", color=INK)
@@ -74,6 +79,13 @@ def draw_extrapolation(
     handles, texts = panels[0].get_legend_handles_labels()
     figure.legend(handles, texts, loc="outside lower center", ncols=5, frameon=False)
     return figure
+
+
+def _cut(axes: Axes, farthest: np.ndarray) -> None:
+    """End the picture where errors are beyond what tells the others apart."""
+    finite = farthest[np.isfinite(farthest)]
+    if len(finite):
+        axes.set_ylim(top=min(axes.get_ylim()[1], _MOST * float(np.median(finite))))
 
 
 def _drawable(values: pl.Series) -> np.ndarray:
