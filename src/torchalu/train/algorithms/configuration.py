@@ -216,10 +216,11 @@ class AlgorithmTraining:
             lengths; what differs from binary
             addition by little has its numbers too; copying, reversing, sorting and duplicating
             take 48 maps; sums have noise from the first step on, twice as much at last, and settle
-            in 1000 steps, not 600, up to 2000 steps later if validation strings are wrong; what is
-            neither a sum nor one of these settles in 2400, and half of its strings have long
-            carries; products take 16 steps more once they are trained, for which some strings run
-            longer in training, and their gates are sharpened less.
+            in 1000 steps, not 600, up to 2000 steps later if validation strings are wrong, and
+            their gates stay as they are; what is neither a sum nor one of these settles in 2400,
+            and half of its strings have long carries; products take 16 steps more once they are
+            trained, for which some strings run longer in training, and their gates are sharpened
+            less.
 
         Example:
             >>> from torchalu.tasks import algorithm
@@ -235,6 +236,7 @@ class AlgorithmTraining:
                 initial_noise=0.2,
                 settle=1000,
                 wait=2000,
+                sharpening=1.0,
                 validate_at=(*_FAR, 40.0),
             )
         if task.name in _MOVES:
