@@ -10,6 +10,7 @@ from torchalu.experiments.trask2018.digit_summaries import (
     laws,
     picks,
     ranked,
+    settled,
 )
 from torchalu.experiments.trask2018.published_digits import DIGIT_TABLES, TABLE2, TABLE10
 
@@ -77,17 +78,38 @@ def test_tables_are_printed_as_in_the_paper():
     assert table["accuracy_chosen"].to_list() == [80.0, 80.0]
 
 
+def picks_of(rows):
+    outcomes = pl.DataFrame(rows, infer_schema_length=None)
+    return picks(errors_by_length(outcomes), errors_by_length(settled(outcomes)))
+
+
 def test_the_model_with_the_lowest_median_is_picked_and_compared_with_the_papers_units():
     rows = [outcome("NALU", s, 10, 4.0) for s in range(2)] + [outcome("NAC", 0, 10, 6.0)]
     rows += [outcome("NAU", s, 10, mae) for s, mae in enumerate((1.0, 2.0, 0.5))]
     rows += [outcome("NMU", 0, 2, 3.0, task="product")]
-    table = picks(errors_by_length(pl.DataFrame(rows, infer_schema_length=None)))
+    table = picks_of(rows)
     product, total = table.iter_rows(named=True)
     assert (total["pick"], total["median_mae"], total["reached"], total["seeds"]) == (
         "NAU", 1.0, 2, 3,
     )  # fmt: skip
     assert (total["paper"], total["published_mae"], total["factor"]) == ("NALU", 5.11, 4.0)
     assert (product["pick"], product["paper"], product["factor"]) == ("NMU", None, None)
+
+
+def test_a_settled_unit_is_picked_if_all_of_its_seeds_were_snapped():
+    rows = [outcome("NAC", s, 100, 9.0, law="") for s in range(2)]
+    rows += [outcome("NAU", s, 100, 8.0, law="") for s in range(2)]
+    rows += [outcome("GRU", s, 100, 5.0) for s in range(2)]
+    for row, error in zip(rows[:4], (0.5, float("nan"), 3.0, 4.0), strict=True):
+        row["law_mae"] = error
+    (row,) = picks_of(rows).iter_rows(named=True)
+    assert (row["pick"], row["form"], row["median_mae"], row["reached"]) == (
+        "NAU", "settled", 3.5, 2,
+    )  # fmt: skip
+    assert (row["paper"], row["factor"]) == ("NAC", pytest.approx(9.0 / 3.5))
+    rows[3]["law_mae"] = None  # its parameters were not finite
+    (row,) = picks_of(rows).iter_rows(named=True)
+    assert (row["pick"], row["form"]) == ("GRU", "trained")
 
 
 def test_laws_are_those_of_the_lawful_seed_that_validates_best():

@@ -97,28 +97,68 @@ def as_printed(errors: pl.DataFrame, task: str, error: str) -> pl.DataFrame:
     )
 
 
-def picks(errors: pl.DataFrame) -> pl.DataFrame:
+def settled(outcomes: pl.DataFrame) -> pl.DataFrame:
+    """The units as they answer once snapped and settled, in place of what was trained.
+
+    Args:
+        outcomes: of a study.
+
+    Returns:
+        The rows of units that were snapped, whose `mae` is the error behind the snapped unit.
+        Accuracies and square errors are not measured there, and missing.
+
+    Example:
+        >>> rows = {"model": ["NAU", "GRU"], "mae": [3.0, 2.0], "law_mae": [0.5, None]}
+        >>> rows |= {"mse": [9.0, 4.0], "accuracy": [0.1, 0.2]}
+        >>> settled(pl.DataFrame(rows)).select("model", "mae", "mse").rows()
+        [('NAU', 0.5, None)]
+    """
+    missing = pl.lit(None, pl.Float64)
+    return outcomes.filter(pl.col("law_mae").is_not_null()).with_columns(
+        mae="law_mae", mse=missing, accuracy=missing
+    )
+
+
+def picks(trained: pl.DataFrame, snapped: pl.DataFrame) -> pl.DataFrame:
     """Which model to take for each task and length, by the median of its error.
 
     Args:
-        errors: as `errors_by_length` gives them.
+        trained: the errors of networks as trained, as `errors_by_length` gives them.
+        snapped: the same of those that are snapped and settled. A model with fewer seeds there
+            than trained is left out: what could not be snapped is missing, and so are its errors.
 
     Returns:
-        A row a task and length of more than one digit: the `pick`, its median error, how many of
-        its seeds reach the best published error; the better of the paper's two units here with
-        its median error, and by what `factor` that is greater.
+        A row a task and length of more than one digit: the `pick`, its `form` ("trained" or
+        "settled"), its median error, how many of its seeds reach the best published error; the
+        better of the paper's two units here, as trained, with its median error, and by what
+        `factor` that is greater.
 
     Example:
         >>> rows = {"task": ["sum"] * 2, "model": ["NAC", "NAU"], "length": [10] * 2}
         >>> rows |= {"median_mae": [3.0, 1.0], "reached": [0, 2], "seeds": [2, 2]}
         >>> rows |= {"published_mae": [1.42, None]}
-        >>> picks(pl.DataFrame(rows)).select("pick", "paper", "factor").row(0)
-        ('NAU', 'NAC', 3.0)
+        >>> trained = pl.DataFrame(rows)
+        >>> snapped = trained.with_columns(median_mae=pl.lit(0.5))
+        >>> picks(trained, snapped).select("pick", "form", "paper", "factor").row(0)
+        ('NAC', 'settled', 'NAC', 6.0)
     """
-    order = errors.filter(pl.col("length") > 1).sort("median_mae", maintain_order=True)
+    snapped = snapped.join(trained.select(*_CELL, "seeds"), on=[*_CELL, "seeds"], how="semi")
+    columns = [*_CELL, "median_mae", "reached", "seeds"]
+    forms = {"trained": trained, "settled": snapped}
+    order = (
+        pl.concat(
+            table.select(*columns, form=pl.lit(form))
+            for form, table in forms.items()
+            if table.height
+        )
+        .filter(pl.col("length") > 1)
+        .sort("median_mae", maintain_order=True)
+    )
     first = order.unique(["task", "length"], keep="first", maintain_order=True)
-    theirs = order.filter(pl.col("model").is_in(["NAC", "NALU"])).unique(
-        ["task", "length"], keep="first", maintain_order=True
+    theirs = (
+        trained.filter(pl.col("length") > 1, pl.col("model").is_in(["NAC", "NALU"]))
+        .sort("median_mae", maintain_order=True)
+        .unique(["task", "length"], keep="first", maintain_order=True)
     )
     paper = theirs.select(
         "task",
@@ -128,9 +168,7 @@ def picks(errors: pl.DataFrame) -> pl.DataFrame:
         "published_mae",
     )
     return (
-        first.select(
-            "task", "length", pl.col("model").alias("pick"), "median_mae", "reached", "seeds"
-        )
+        first.select("task", "length", pl.col("model").alias("pick"), "form", *columns[3:])
         .join(paper, on=["task", "length"], how="left", maintain_order="left")
         .with_columns(factor=pl.col("paper_median_mae") / pl.col("median_mae"))
         .sort("task", "length")

@@ -28,6 +28,7 @@ from torchalu.experiments.trask2018.digit_summaries import (
     laws,
     picks,
     ranked,
+    settled,
 )
 from torchalu.experiments.trask2018.digit_training import SeriesOptions, SeriesTraining
 from torchalu.tasks import SequenceOperation
@@ -191,9 +192,10 @@ def _tables(short: str, outcomes: pl.DataFrame) -> dict[str, pl.DataFrame]:
     """The summaries: all cells, each task as the paper prints it, and the laws."""
     cells = errors_by_length(outcomes)
     law = laws(outcomes)
+    take = picks(cells, errors_by_length(settled(outcomes)))
     if short == "perception":
-        return {short: law, f"{short}_errors": cells, f"{short}_picks": picks(cells)}
-    tables = {short: cells, f"{short}_laws": law, f"{short}_picks": picks(cells)}
+        return {short: law, f"{short}_errors": cells, f"{short}_picks": take}
+    tables = {short: cells, f"{short}_laws": law, f"{short}_picks": take}
     for task in cells["task"].unique(maintain_order=True):
         tables[f"{short}_{task}"] = as_printed(cells, task, "mae")
         tables[f"table10_{task}"] = as_printed(cells, task, "mse")
