@@ -117,3 +117,10 @@ def test_power_units_start_half_open(unit):
     assert power.gate.eq(0.5).all()
     if unit is nn.NPU:
         assert power.imag_weight.eq(0).all()
+
+
+def test_repr_shows_arguments_that_are_not_the_default():
+    assert repr(nn.NMU(3, 2)) == "NMU(in_features=3, out_features=2)"
+    assert repr(nn.NMU(3, 2, clamp=False)) == "NMU(in_features=3, out_features=2, clamp=False)"
+    assert "clamp=False, eps=1e-05" in repr(nn.NACMul(3, 2, clamp=False, eps=1e-5))
+    assert "eps=0.001" in repr(nn.NPU(3, 2, eps=1e-3))

@@ -1,6 +1,7 @@
 """What all units have in common."""
 
 from abc import ABC, abstractmethod
+from inspect import signature
 from typing import ClassVar, NamedTuple
 
 import torch
@@ -90,8 +91,13 @@ class Unit(nn.Module, ABC):
         return self.effective_weight().new_zeros(())
 
     def extra_repr(self) -> str:
-        """The constructor's arguments, for `repr`."""
-        return f"in_features={self.in_features}, out_features={self.out_features}"
+        """The constructor's arguments, for `repr`; `clamp` and `eps` where not the default."""
+        shown = [f"in_features={self.in_features}", f"out_features={self.out_features}"]
+        arguments = signature(type(self)).parameters
+        for name in ("clamp", "eps"):
+            if name in arguments and getattr(self, name) != arguments[name].default:
+                shown.append(f"{name}={getattr(self, name)}")
+        return ", ".join(shown)
 
 
 def sparsity(weight: Float[Tensor, "out in"]) -> Float[Tensor, ""]:
