@@ -48,6 +48,11 @@ def dropped(state, keep, seed, sequence, step):
     return new
 
 
+def rounded(state, levels):
+    """Multiples of 1 / levels; with 0 levels the state as it is."""
+    return np.rint(state * levels) / levels if levels else state
+
+
 def convolution(state, kernel, bias):
     """U * s [x, y, i] = sum over u, v, c of s[x + u, y + v, c] U[u, v, c, i], 0 outside."""
     length, width, maps = state.shape
@@ -109,6 +114,7 @@ def unroll(
     *parameters,
     cell,
     cutoff=True,
+    levels=0,
     keep=None,
     noise=0.0,
     seed=0,
@@ -127,6 +133,7 @@ def unroll(
 
         if cell == "diagonal":
             state, added = diagonal(state, *(part[0] for part in layers), drop, add)
+            state = rounded(state, levels)
             saturation += added
             continue
         state = drop(state)
@@ -135,5 +142,5 @@ def unroll(
             def add_later(values, stream, add=add, number=number):
                 return add(values, 2 * number + stream)
 
-            state = cgru(state, *layer, add_later, cutoff=cutoff)
+            state = rounded(cgru(state, *layer, add_later, cutoff=cutoff), levels)
     return state, saturation

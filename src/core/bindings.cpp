@@ -212,8 +212,8 @@ void backward_logic(const Array &grad_output, const std::optional<Array> &input,
   logic_backward(op, threads);
 }
 
-// whether the cell is diagonal, and whether its gates are cut off
-using CellTuple = std::tuple<bool, bool>;
+// whether the cell is diagonal, whether its gates are cut off, and the levels of its state
+using CellTuple = std::tuple<bool, bool, int>;
 // the dropout's probabilities, the amplitude of the noise, and the seed of both
 using RandomTuple = std::tuple<std::optional<Doubles>, double, std::uint64_t>;
 
@@ -221,7 +221,8 @@ RecurrenceOperands to_recurrence(const Array &state, const Longs &lengths, const
                                  const CellTuple &cell, const RandomTuple &random) {
   RecurrenceOperands op{};
   const auto size = [](const Array &a, int k) { return int(a.shape(k)); };
-  op.shape = {std::get<0>(cell),  std::get<1>(cell),  size(state, 2),     size(state, 3), size(candidate, 0),
+  const auto &[diagonal, cutoff, levels] = cell;
+  op.shape = {diagonal,       cutoff,         levels, size(state, 2), size(state, 3), size(candidate, 0),
               size(candidate, 1), size(candidate, 4), size(candidate, 5)};
   op.is_double = is_double(state);
   op.batch = std::int64_t(state.shape(0)), op.length = std::int64_t(state.shape(1));
@@ -234,7 +235,7 @@ RecurrenceOperands to_recurrence(const Array &state, const Longs &lengths, const
 
 std::int64_t recurrence_kept_size(const Array &state, const Longs &lengths, const Longs &steps, const Array &candidate,
                                   bool diagonal) {
-  return recurrence_kept(to_recurrence(state, lengths, steps, candidate, {diagonal, true}, {std::nullopt, 0, 0}));
+  return recurrence_kept(to_recurrence(state, lengths, steps, candidate, {diagonal, true, 0}, {std::nullopt, 0, 0}));
 }
 
 using FourArrays = std::tuple<Array, Array, Array, Array>;

@@ -9,6 +9,7 @@ namespace torchalu {
 
 struct RecurrenceShape {
   bool diagonal, cutoff;
+  int levels;  // the state's numbers are rounded to multiples of 1 / levels; 0: they are not
   int width, maps, sets, layers, kernel_length, kernel_width;
 };
 

@@ -62,6 +62,19 @@ template <class T> struct HardGate {
   template <class V> V slope(V x) const { return inside(V(x * T(0.5) + T(0.5)), T(0), T(1)) * T(0.5); }
 };
 
+// Numbers of the state as multiples of 1 / levels, halves to even; with 0 levels as they are.
+template <class T> class Rounding {
+ public:
+  explicit Rounding(int levels) : levels_(T(levels)) {}
+  template <class V> V value(V x) const {
+    if (levels_ == 0) return x;
+    return ((x * levels_ + format<T>::magic) - format<T>::magic) / levels_;
+  }
+
+ private:
+  T levels_;
+};
+
 inline constexpr double kSaturated = 0.9;
 template <class T> inline T saturation(const T *p, int count) {
   vec<T> sums = zero<T>();

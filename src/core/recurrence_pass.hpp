@@ -11,7 +11,7 @@ template <class T> class RecurrencePass {
   RecurrencePass(const RecurrenceOperands &op, const RecurrenceGroup &group, const RecurrencePart &part,
                  const RecurrenceMemory &memory)
       : op_(op), shape_(op.shape), group_(group), part_(part), memory_(memory), work_(op, group, memory.workspace),
-        layout_(op.shape, op.grad_state), gate_(op.shape.cutoff), row_(shape_.width * shape_.maps),
+        layout_(op.shape, op.grad_state), gate_(op.shape.cutoff), rounding_(op.shape.levels), row_(shape_.width * shape_.maps),
         last_(part.layer == shape_.layers - 1) {
     const std::size_t index = (part.step % shape_.sets) * shape_.layers + part.layer;
     weights_ = layout_.layer(const_cast<void *>(memory.packed), index);
@@ -148,7 +148,7 @@ template <class T> class RecurrencePass {
         for_columns<T>(m, [&]<class V>(int j) {
           const V u = gate_.value(get<V>(here_.gates + cell * 2 * m + m + j)), s = get<V>(state + j),
                   c = get<V>(here_.candidate + cell * m + j);
-          put(to + w * m + j, V((u * (s - c) + c) * drop.template factor<V>(element(q, p) + w * m + j)));
+          put(to + w * m + j, V(rounding_.value(V(u * (s - c) + c)) * drop.template factor<V>(element(q, p) + w * m + j)));
         });
       }
     });
@@ -263,7 +263,7 @@ template <class T> class RecurrencePass {
       for_thirds([&]<class V>(int j, std::ptrdiff_t offset) {
         const V g = hard_.value(get<V>(update + j)), s = get<V>(state + j + offset),
                 c = clip(get<V>(candidate + j), T(-1), T(1)) * drop.template factor<V>(element(q, p) + j);
-        put(to + j, V(g * (s - c) + c));
+        put(to + j, rounding_.value(V(g * (s - c) + c)));
       });
     });
   }
@@ -312,6 +312,7 @@ template <class T> class RecurrencePass {
   const RecurrenceWorkspace<T> work_;
   const RecurrenceLayout<T> layout_;
   const Gate<T> gate_;
+  const Rounding<T> rounding_;
   const HardGate<T> hard_{};
   const int row_;
   const bool last_;

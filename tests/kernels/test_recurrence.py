@@ -18,6 +18,7 @@ CGRU = [
     {"maps": 16, "kernel": (1, 3), "dropout": False, "sets": 2},
     {"maps": 30, "kernel": (3, 5), "layers": 1},
     {"maps": 11, "width": 3, "dropout": False, "noise": 0.3},
+    {"maps": 10, "width": 2, "levels": 2},
     {"maps": 3, "width": 1, "kernel": (1, 1), "batch": 1},
     {"maps": 12, "batch": 40, "length": 9, "layers": 3},
     {"maps": 6, "batch": 2, "length": 300, "layers": 1},
@@ -28,6 +29,7 @@ DIAGONAL = [
     {"maps": 96, "kernel": (5, 1)},
     {"maps": 33, "kernel": (1, 1), "dropout": False},
     {"maps": 21, "noise": 0.7},
+    {"maps": 27, "levels": 3},
     {"maps": 12, "batch": 2, "length": 300},
 ]
 CASES = [{"cell": "cgru"} | case for case in CGRU] + [
@@ -55,6 +57,7 @@ class Problem:
         dropout=True,
         noise=0.0,
         cutoff=True,
+        levels=0,
         dtype=torch.float64,
     ):
         generator = torch.Generator().manual_seed(3)
@@ -79,6 +82,7 @@ class Problem:
         self.options = {
             "cell": cell,
             "cutoff": cutoff,
+            "levels": levels,
             "keep": keep.to(dtype) if dropout else None,
             "noise": noise,
             "seed": 0xFEDC_BA98_7654_3210,
@@ -219,7 +223,7 @@ def test_an_empty_batch():
 def test_nothing_is_kept_without_gradients():
     problem = Problem()
     state, *parameters = problem.tensors
-    members = False, True, problem.options["keep"], 0.0, 5
+    members = False, True, 0, problem.options["keep"], 0.0, 5
     counts = [
         OPERATOR(state, problem.lengths, problem.steps, *parameters, *members, kept)[2].numel()
         for kept in (False, True)
@@ -238,7 +242,8 @@ def test_registrations_pass_torchs_own_check(case):
     problem = Problem(**case, batch=3)
     state, *parameters = (tensor.requires_grad_() for tensor in problem.tensors)
     options = problem.options
-    members = options["cell"] == "diagonal", True, options["keep"], options["noise"], 5
+    diagonal, levels = options["cell"] == "diagonal", options["levels"]
+    members = diagonal, True, levels, options["keep"], options["noise"], 5
     inputs = (state, problem.lengths, problem.steps, *parameters, *members)
     torch.library.opcheck(OPERATOR.default, (*inputs, False))
     native = ("test_schema", "test_autograd_registration", "test_faketensor")
@@ -252,7 +257,8 @@ def test_devices_without_a_kernel_get_the_same(case):
     expected = problem.outputs_and_gradients(unroll)
     tensors = [tensor.clone().requires_grad_() for tensor in problem.tensors]
     options = problem.options
-    members = options["cell"] == "diagonal", options["cutoff"], options["keep"], options["noise"]
+    names = "cutoff", "levels", "keep", "noise"
+    members = options["cell"] == "diagonal", *(options[name] for name in names)
     seed = options["seed"] - 2**64
     inputs: list[Any] = [tensors[0], problem.lengths, problem.steps, *tensors[1:], *members]
     inputs += [seed, False]  # what the native backward pass needs is not kept

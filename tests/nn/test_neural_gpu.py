@@ -8,6 +8,7 @@ import torch
 
 import neural_gpu_steps as loops
 from neural_gpus import LENGTHS, SYMBOLS, kinds, make
+from torchalu.kernels import unroll
 from torchalu.nn import DiagonalNeuralGPU, NeuralGPU
 
 CELL = ("gate_weight", "gate_bias", "candidate_weight", "candidate_bias")
@@ -24,8 +25,9 @@ def loss_gradients(unrolled, model):
     return torch.autograd.grad(total, list(model.parameters()))
 
 
-def test_neural_gpu_equals_loops_over_single_numbers():
-    model = make(NeuralGPU, parameter_sets=2)
+@pytest.mark.parametrize("levels", [0, 2])
+def test_neural_gpu_equals_loops_over_single_numbers(levels):
+    model = make(NeuralGPU, parameter_sets=2, levels=levels).eval()
     logits, state, saturation = model.unroll(SYMBOLS)
     value = {name: part.detach().numpy() for name, part in model.named_parameters()}
     for row, (symbols, length) in enumerate(zip(SYMBOLS.tolist(), LENGTHS, strict=True)):
@@ -34,15 +36,17 @@ def test_neural_gpu_equals_loops_over_single_numbers():
             hidden = np.tanh(value["embedding"][symbol])
             start[place, 0] = value["input_weight"] @ hidden + value["input_bias"]
         parameters = [value[name] for name in CELL]
-        last, _ = loops.unroll(start, length, length, *parameters, cell="cgru")
+        start = loops.rounded(start, levels)
+        last, _ = loops.unroll(start, length, length, *parameters, cell="cgru", levels=levels)
         torch.testing.assert_close(state[row, :length], torch.from_numpy(last))
         scores = torch.from_numpy(last[:, 0] @ value["output_weight"].T)
         torch.testing.assert_close(logits[row, :length], scores)
     assert saturation.tolist() == [0.0, 0.0, 0.0]
 
 
-def test_diagonal_neural_gpu_equals_loops_over_single_numbers():
-    model = make(DiagonalNeuralGPU, parameter_sets=2)
+@pytest.mark.parametrize("levels", [0, 2])
+def test_diagonal_neural_gpu_equals_loops_over_single_numbers(levels):
+    model = make(DiagonalNeuralGPU, parameter_sets=2, levels=levels).eval()
     with torch.no_grad():
         for part in model.parameters():
             part.mul_(2)
@@ -50,15 +54,46 @@ def test_diagonal_neural_gpu_equals_loops_over_single_numbers():
     value = {name: part.detach().numpy() for name, part in model.named_parameters()}
     for row, (symbols, length) in enumerate(zip(SYMBOLS.tolist(), LENGTHS, strict=True)):
         before = torch.from_numpy(value["input_weight"][symbols] + value["input_bias"])[:length]
-        start = before.clamp(-1, 1)[:, None].numpy()
+        start = loops.rounded(before.clamp(-1, 1)[:, None].numpy(), levels)
         parameters = [value[name] for name in CELL]
-        last, saturated = loops.unroll(start, length, 5, *parameters, cell="diagonal")
+        last, saturated = loops.unroll(
+            start, length, 5, *parameters, cell="diagonal", levels=levels
+        )
         torch.testing.assert_close(state[row, :length], torch.from_numpy(last))
         scores = torch.from_numpy(last[:, 0] @ value["output_weight"].T + value["output_bias"])
         torch.testing.assert_close(logits[row, :length], scores)
         saturated += 5 * (before.abs() - 0.9).clamp(min=0).sum().item()
         assert saturation[row].item() == pytest.approx(saturated, rel=1e-12)
         assert saturated > 1
+
+
+@kinds
+def test_states_have_few_levels_outside_training_mode(kind):
+    model, plain = make(kind, levels=4), make(kind)
+    assert model(SYMBOLS).equal(plain(SYMBOLS))
+    assert not model.eval()(SYMBOLS).equal(plain.eval()(SYMBOLS))
+    states = torch.cat([*model.states(SYMBOLS)], 1)
+    assert (4 * states).eq((4 * states).round()).all()
+    assert states.unique().numel() > 3
+    assert states[:, -5:].equal(model.unroll(SYMBOLS).state)
+
+
+@kinds
+def test_gradients_go_through_what_is_rounded(kind):
+    """Its slope is 1: one layer of one step has the gradients that it has without rounding."""
+    model = make(kind)
+    steps = torch.ones(3, dtype=torch.int64)
+    start = model.embed(SYMBOLS)
+    options = {"cell": model.cell, "cutoff": model.cutoff}
+    slopes = []
+    for levels in (0, 2):
+        parameters = [value.detach().clone().requires_grad_() for value in model._shared()]
+        cut = [value[:, :1] for value in parameters]  # one layer
+        last, _ = unroll(start, torch.tensor(LENGTHS), steps, *cut, **options, levels=levels)
+        weights = torch.arange(last.numel(), dtype=last.dtype).reshape(last.shape).cos()
+        slopes.append(torch.autograd.grad((last * weights).sum(), parameters))
+    for rounded, smooth in zip(*reversed(slopes), strict=True):
+        torch.testing.assert_close(rounded, smooth)
 
 
 @kinds

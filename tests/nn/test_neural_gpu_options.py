@@ -17,7 +17,7 @@ from torchalu.nn import DiagonalNeuralGPU, NeuralGPU
 @kinds
 def test_configuration_and_state_rebuild_the_module(kind):
     options = {"maps": 9, "kernel_size": 5, "parameter_sets": 2, "dropout": 0.2, "noise": 0.1}
-    options["extra_steps"] = 2
+    options |= {"levels": 3, "extra_steps": 2}
     if kind is NeuralGPU:
         options |= {"width": 2, "layers": 3, "cutoff": False, "initial_scale": 1.5}
     model = make(kind, **options)
@@ -32,7 +32,12 @@ def test_configuration_and_state_rebuild_the_module(kind):
 
 @kinds
 def test_numbers_of_numpy_are_stored_as_python_s(kind):
-    options = {"maps": np.int64(6), "extra_steps": np.int32(2), "dropout": np.float32(0.25)}
+    options = {
+        "maps": np.int64(6),
+        "extra_steps": np.int32(2),
+        "levels": np.int64(2),
+        "dropout": np.float32(0.25),
+    }
     if kind is NeuralGPU:
         options |= {"width": np.int64(2), "cutoff": np.False_}
     configuration = json.loads(json.dumps(kind(np.int64(4), **options).configuration()))
@@ -56,9 +61,10 @@ def test_extra_steps_are_taken_outside_training_mode(kind):
 @pytest.mark.parametrize(
     ("wrong", "error"), [(-1, ValueError), (1.5, TypeError), (True, TypeError), ("1", TypeError)]
 )
-def test_numbers_of_extra_steps_that_there_are_not(kind, wrong, error):
-    with pytest.raises(error, match=f"extra_steps is {wrong!r}; give "):
-        kind(4, maps=6, extra_steps=wrong)
+@pytest.mark.parametrize("name", ["extra_steps", "levels"])
+def test_counts_that_there_are_not(kind, name, wrong, error):
+    with pytest.raises(error, match=f"{name} is {wrong!r}; give "):
+        kind(4, maps=6, **{name: wrong})
 
 
 @kinds

@@ -1,5 +1,6 @@
 """A learned algorithm: what it answers, how it is measured, its states and films."""
 
+import dataclasses
 import resource
 
 import numpy as np
@@ -219,3 +220,14 @@ def test_a_task_of_one_s_own():
     assert learned.evaluate_adversarial(3) == {}
     with pytest.raises(ValueError, match="no row of 'own' has an input so long"):
         learned.evaluate(4)
+
+
+def test_a_card_may_be_older_than_an_option():
+    learned = exact_copy()
+    configuration = dict(learned.card.configuration)
+    assert configuration.pop("levels") == 0
+    older = dataclasses.replace(learned.card, configuration=configuration)
+    assert LearnedAlgorithm(learned.module, learned.task, older).card == older
+    learned.module.levels = 2
+    with pytest.raises(ValueError, match="card has configuration"):
+        LearnedAlgorithm(learned.module, learned.task, older)

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from torchalu import _core
 from torchalu.kernels import recurrence_forms
-from torchalu.kernels.recurrence_forms import Cell
+from torchalu.kernels.recurrence_forms import MOST_LEVELS, Cell
 from torchalu.kernels.tracing import is_transformed
 
 _NATIVE = (torch.float32, torch.float64)
@@ -30,6 +30,7 @@ def unroll(
     *,
     cell: Cell,
     cutoff: bool = True,
+    levels: int = 0,
     keep: Float[Tensor, " batch"] | None = None,
     noise: float = 0.0,
     seed: int = 0,
@@ -52,6 +53,8 @@ def unroll(
             :func:`torchalu.functional.diagonal_cgru`, with dropout on the candidate. The latter
             has one layer, width 1 and a multiple of 3 maps.
         cutoff: of the gates of `"cgru"`.
+        levels: after each layer the state is rounded to multiples of 1 / levels, halves to even;
+            gradients go through as if it were not. With 0 it is not.
         keep: probability that dropout keeps an element of a sequence; no dropout if left out.
         noise: amplitude of uniform noise on all pre-activations of gates and candidates.
         seed: of dropout and noise, 64 bits. They depend on it, on the number of the sequence, on
@@ -73,10 +76,10 @@ def unroll(
     parameters = gate_weight, gate_bias, candidate_weight, candidate_bias
     native = _is_native(state) and not is_transformed()
     if not (torch.compiler.is_compiling() or native):
-        options = _options(cell == "diagonal", cutoff, keep, noise, seed)
+        options = _options(cell == "diagonal", cutoff, levels, keep, noise, seed)
         return recurrence_forms.unroll(state, lengths, steps, *parameters, **options)
     kept = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in (state, *parameters))
-    members = cell == "diagonal", cutoff, keep, noise, (seed + _HALF) % (2 * _HALF) - _HALF
+    members = cell == "diagonal", cutoff, levels, keep, noise, (seed + _HALF) % (2 * _HALF) - _HALF
     final, saturation, _ = recurrence(state, lengths, steps, *parameters, *members, kept)
     return final, saturation
 
@@ -91,6 +94,7 @@ def recurrence_anywhere(
     candidate_bias: Tensor,
     diagonal: bool,
     cutoff: bool,
+    levels: int,
     keep: Tensor | None,
     noise: float,
     seed: int,
@@ -98,7 +102,7 @@ def recurrence_anywhere(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Final state, saturation, and what a native backward pass needs: nothing."""
     parameters = gate_weight, gate_bias, candidate_weight, candidate_bias
-    options = _options(diagonal, cutoff, keep, noise, seed)
+    options = _options(diagonal, cutoff, levels, keep, noise, seed)
     final, saturation = recurrence_forms.unroll(state, lengths, steps, *parameters, **options)
     return final.clone(memory_format=torch.contiguous_format), saturation, state.new_empty(0)
 
@@ -116,6 +120,7 @@ def recurrence_backward_anywhere(
     candidate_bias: Tensor,
     diagonal: bool,
     cutoff: bool,
+    levels: int,
     keep: Tensor | None,
     noise: float,
     seed: int,
@@ -123,7 +128,7 @@ def recurrence_backward_anywhere(
     """Gradients by the state and the four parameters."""
 
     def outputs(state: Tensor, *parameters: Tensor) -> tuple[Tensor, Tensor]:
-        options = _options(diagonal, cutoff, keep, noise, seed)
+        options = _options(diagonal, cutoff, levels, keep, noise, seed)
         return recurrence_forms.unroll(state, lengths, steps, *parameters, **options)
 
     parameters = gate_weight, gate_bias, candidate_weight, candidate_bias
@@ -140,10 +145,10 @@ recurrence_backward = torch.library.custom_op(
 
 @recurrence.register_kernel("cpu")
 def _(*inputs: Any) -> tuple[Tensor, Tensor, Tensor]:
-    diagonal, cutoff, keep, noise, seed, is_kept = inputs[7:]
+    diagonal, cutoff, levels, keep, noise, seed, is_kept = inputs[7:]
     if not _is_native(inputs[0]):
         return recurrence_anywhere(*inputs)
-    _check(*inputs[:10])
+    _check(*inputs[:11])
     state, lengths, steps, *parameters = map(_plain, inputs[:7])
     final = torch.empty_like(state)
     saturation = state.new_empty(len(state), dtype=torch.float64)
@@ -151,7 +156,7 @@ def _(*inputs: Any) -> tuple[Tensor, Tensor, Tensor]:
     kept = state.new_empty(size)
     _core.recurrence_forward(
         *(state, lengths, steps, tuple(parameters)),
-        *((diagonal, cutoff), _random(keep, noise, seed)),
+        *((diagonal, cutoff, levels), _random(keep, noise, seed)),
         *(final, saturation, kept if is_kept else None, torch.get_num_threads()),
     )
     return final, saturation.to(state.dtype), kept
@@ -159,14 +164,14 @@ def _(*inputs: Any) -> tuple[Tensor, Tensor, Tensor]:
 
 @recurrence_backward.register_kernel("cpu")
 def _(*inputs: Any) -> tuple[Tensor, ...]:
-    diagonal, cutoff, keep, noise, seed = inputs[10:]
+    diagonal, cutoff, levels, keep, noise, seed = inputs[10:]
     if not inputs[2].numel():  # nothing was kept
         return recurrence_backward_anywhere(*inputs)
     grad_final, grad_saturation, kept, state, lengths, steps, *parameters = map(_plain, inputs[:10])
     grads = tuple(torch.empty_like(tensor) for tensor in (state, *parameters))
     _core.recurrence_backward(
         *(grad_final, grad_saturation.double(), kept, lengths, steps),
-        *((parameters[0], parameters[2]), (diagonal, cutoff), _random(keep, noise, seed)),
+        *((parameters[0], parameters[2]), (diagonal, cutoff, levels), _random(keep, noise, seed)),
         *(grads, torch.get_num_threads()),
     )
     return grads
@@ -186,18 +191,18 @@ def _(*inputs: Any) -> tuple[Tensor, ...]:
 
 
 def _keep_for_backward(ctx: Any, inputs: Any, output: Any) -> None:
-    *tensors, diagonal, cutoff, keep, noise, seed, _ = inputs
+    *tensors, diagonal, cutoff, levels, keep, noise, seed, _ = inputs
     ctx.save_for_backward(output[2], *tensors, keep)
-    ctx.members = diagonal, cutoff, noise, seed
+    ctx.members = diagonal, cutoff, levels, noise, seed
 
 
 def _backward(ctx: Any, grad_final: Tensor, grad_saturation: Tensor, _: Any) -> Any:
     *tensors, keep = ctx.saved_tensors
-    diagonal, cutoff, noise, seed = ctx.members
+    diagonal, cutoff, levels, noise, seed = ctx.members
     state, *parameters = recurrence_backward(
-        grad_final, grad_saturation, *tensors, diagonal, cutoff, keep, noise, seed
+        grad_final, grad_saturation, *tensors, diagonal, cutoff, levels, keep, noise, seed
     )
-    return state, None, None, *parameters, None, None, None, None, None, None
+    return state, None, None, *parameters, None, None, None, None, None, None, None
 
 
 def _no_second_derivative(*_: Any) -> Any:
@@ -212,11 +217,12 @@ recurrence_backward.register_autograd(_no_second_derivative)
 
 
 def _options(
-    diagonal: bool, cutoff: bool, keep: Tensor | None, noise: float, seed: int
+    diagonal: bool, cutoff: bool, levels: int, keep: Tensor | None, noise: float, seed: int
 ) -> dict[str, Any]:
     """What the definition takes."""
     cell = "diagonal" if diagonal else "cgru"
-    return {"cell": cell, "cutoff": cutoff, "keep": keep, "noise": noise, "seed": seed}
+    same = {"cutoff": cutoff, "levels": levels, "keep": keep, "noise": noise, "seed": seed}
+    return {"cell": cell, **same}
 
 
 def _random(keep: Tensor | None, noise: float, seed: int) -> tuple[Tensor | None, float, int]:
@@ -244,6 +250,7 @@ def _check(
     candidate_bias: Tensor,
     diagonal: bool,
     _cutoff: bool,
+    levels: int,
     keep: Tensor | None,
 ) -> None:
     """The native core reads and writes what shapes and lengths say."""
@@ -258,6 +265,8 @@ def _check(
     _check_tensor("candidate_bias", candidate_bias, (sets, layers, maps), numbers)
     if keep is not None:
         _check_tensor("keep", keep, (batch,), keep.dtype)
+    if not 0 <= levels <= MOST_LEVELS:
+        raise ValueError(f"levels is {levels}; give 0 to {MOST_LEVELS}")
     if sets < 1 or layers < 1:
         raise ValueError(f"candidate_weight has {sets} sets and {layers} layers; give at least one")
     if not length % 2 or not columns % 2:

@@ -23,6 +23,8 @@ Disturb = Callable[[Tensor, int], Tensor]
 _Word = TypeVar("_Word", int, Tensor)
 _WORD = 0xFFFFFFFF
 _SATURATED = 0.9
+MOST_LEVELS = 2**20
+"""Beyond it a number of float32 cannot be rounded as the native core does it."""
 
 
 class Layer(NamedTuple):
@@ -110,6 +112,18 @@ def hard_sigmoid(x: Tensor) -> Tensor:
     return (0.5 * x + 0.5).clamp(0, 1)
 
 
+def rounded(image: Tensor, levels: int) -> Tensor:
+    """Multiples of 1 / levels, halves to even, with the gradient of what is rounded.
+
+    Args:
+        image: any tensor.
+        levels: 0 leaves it as it is.
+    """
+    if not levels:
+        return image
+    return (image.detach() * levels).round() / levels + (image - image.detach())
+
+
 def diagonal_shift(image: Tensor) -> Tensor:
     """A third of the maps from one position to the left, a third from the right, a third stays."""
     first, second, last = image.chunk(3, 1)
@@ -174,6 +188,7 @@ def unroll(
     *,
     cell: Cell,
     cutoff: bool = True,
+    levels: int = 0,
     keep: Float[Tensor, " batch"] | None = None,
     noise: float = 0.0,
     seed: int = 0,
@@ -187,6 +202,7 @@ def unroll(
     sets = _layers(gate_weight, gate_bias, candidate_weight, candidate_bias)
     image = _masked(state.permute(0, 3, 1, 2), mask)
     take_step = partial(_cgru_step, cutoff=cutoff) if cell == "cgru" else _diagonal_step
+    take_step = partial(take_step, levels=levels)
     saturations: list[Tensor] = []
     for step in range(most):
         drop = None if dropout is None else partial(dropout, step=step)
@@ -208,13 +224,14 @@ def _cgru_step(
     disturb: Disturb | None,
     *,
     cutoff: bool,
+    levels: int,
 ) -> tuple[Tensor, None]:
     """Dropout on the state, then all layers; nothing saturates."""
     if dropout is not None:
         image = dropout(image)
     for number, layer in enumerate(layers):
         add = None if disturb is None else partial(_later_stream, disturb, 2 * number)
-        image = cgru(image, layer, mask, add, cutoff=cutoff)
+        image = rounded(cgru(image, layer, mask, add, cutoff=cutoff), levels)
     return image, None
 
 
@@ -229,10 +246,13 @@ def _diagonal_step(
     mask: Tensor | None,
     dropout: Callable[[Tensor], Tensor] | None,
     disturb: Disturb | None,
+    *,
+    levels: int,
 ) -> tuple[Tensor, Tensor]:
     """The cell has one layer."""
     (layer,) = layers
-    return diagonal_cgru(image, layer, mask, dropout, disturb)
+    image, saturated = diagonal_cgru(image, layer, mask, dropout, disturb)
+    return rounded(image, levels), saturated
 
 
 def _layers(*parameters: Tensor) -> list[list[Layer]]:

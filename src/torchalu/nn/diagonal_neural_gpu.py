@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from torchalu.kernels.recurrence_forms import Dropout, saturation
+from torchalu.kernels.recurrence_forms import Dropout, rounded, saturation
 from torchalu.nn.neural_gpu_base import NeuralGPUBase, check_options
 from torchalu.nn.unit import Factory
 
@@ -35,6 +35,9 @@ class DiagonalNeuralGPU(NeuralGPUBase):
         noise: in training mode each pre-activation of gates and candidates has a uniform random
             number between -`noise` and `noise` added to it in each step. What learns to do its
             work all the same holds on longer strings.
+        levels: outside training mode each number of the state is rounded to a multiple of
+            1 / `levels`, before the first step and after each one, so that none drifts over
+            thousands of steps: the module is a cellular automaton then. With 0 none is rounded.
         extra_steps: how many more steps each sequence takes outside training mode: time for a carry
             that comes at the very end.
         generator: where the initial parameters come from; torch's own if left out.
@@ -53,14 +56,14 @@ class DiagonalNeuralGPU(NeuralGPUBase):
     Raises:
         TypeError: a size is no integer, or `dtype` is not a floating one.
         ValueError: a size is not positive, the kernel's is even, `maps` is no multiple of 3, or
-            `dropout` is not in [0, 1), or `noise` or `extra_steps` is negative.
+            `dropout` is not in [0, 1), or `noise`, `levels` or `extra_steps` is negative.
 
     Source:
         Freivalds & Liepins 2017, and the authors' program for the initialization, the dropout
         and the mask. The saturation that :meth:`unroll` gives is that of the input layer, times
         the number of steps, and of all steps' gates and candidates. Departures: saturation
         behind the end of a sequence does not count; `parameter_sets` other than 1, which is
-        Kaiser & Sutskever's; `noise` and `extra_steps`, which are ours.
+        Kaiser & Sutskever's; `noise`, `levels` and `extra_steps`, which are ours.
 
     Example:
         >>> model = DiagonalNeuralGPU(4, maps=6, generator=torch.Generator().manual_seed(0))
@@ -81,6 +84,7 @@ class DiagonalNeuralGPU(NeuralGPUBase):
         parameter_sets: int = 1,
         dropout: float = 0.1,
         noise: float = 0.0,
+        levels: int = 0,
         extra_steps: int = 0,
         generator: torch.Generator | None = None,
         device: torch.device | str | int | None = None,
@@ -93,6 +97,7 @@ class DiagonalNeuralGPU(NeuralGPUBase):
             kernel_size=kernel_size,
             dropout=dropout,
             noise=noise,
+            levels=levels,
             extra_steps=extra_steps,
             thirds=True,
         )
@@ -100,6 +105,7 @@ class DiagonalNeuralGPU(NeuralGPUBase):
         self.maps = int(maps)
         self.dropout = float(dropout)
         self.noise = float(noise)
+        self.levels = int(levels)
         self.extra_steps = int(extra_steps)
         make = Factory(device, dtype)
         self.input_weight = make.parameter(num_symbols, maps)
@@ -133,6 +139,7 @@ class DiagonalNeuralGPU(NeuralGPUBase):
             "parameter_sets": self.parameter_sets,
             "dropout": self.dropout,
             "noise": self.noise,
+            "levels": self.levels,
             "extra_steps": self.extra_steps,
         }
 
@@ -148,7 +155,7 @@ class DiagonalNeuralGPU(NeuralGPUBase):
         column = nn.functional.embedding(symbols, self.input_weight) + self.input_bias
         before = column.unsqueeze(2) * mask
         saturated = steps * saturation(before, None)
-        state = nn.functional.hardtanh(before)
+        state = rounded(nn.functional.hardtanh(before), self._levels)
         if keep is not None:
             stays = kept_at_start(state.detach(), keep, (seed + _HALF) % (2 * _HALF) - _HALF)
             state = torch.where(stays, state / keep.to(state.dtype).reshape(-1, 1, 1, 1), 0)

@@ -6,6 +6,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from torchalu.kernels.recurrence_forms import rounded
 from torchalu.nn.neural_gpu_base import NeuralGPUBase, check_options
 from torchalu.nn.unit import Factory
 
@@ -36,6 +37,9 @@ class NeuralGPU(NeuralGPUBase):
         noise: in training mode each pre-activation of gates and candidates has a uniform random
             number between -`noise` and `noise` added to it in each step. What learns to do its
             work all the same holds on longer strings.
+        levels: outside training mode each number of the state is rounded to a multiple of
+            1 / `levels`, before the first step and after each layer, so that none drifts over
+            thousands of steps. With 0 none is rounded.
         initial_scale: factor of the uniform distribution that kernels start from.
         extra_steps: how many more steps each sequence takes outside training mode: time for a carry
             that comes at the very end.
@@ -55,13 +59,13 @@ class NeuralGPU(NeuralGPUBase):
     Raises:
         TypeError: a size is no integer, or `dtype` is not a floating one.
         ValueError: a size or `initial_scale` is not positive, the kernel's size is even, or
-            `dropout` is not in [0, 1), or `noise` or `extra_steps` is negative.
+            `dropout` is not in [0, 1), or `noise`, `levels` or `extra_steps` is negative.
 
     Source:
         Kaiser & Sutskever 2016, sections 2 and 3.3. Departures, which follow the authors'
         program: tanh and a linear map behind the embedding, the mask, how dropout depends on
         the length, and the initialization. Departures from it: dropout drops 0.9 at most, which
-        concerns lengths below 8 alone; `noise` and `extra_steps`, which are ours.
+        concerns lengths below 8 alone; `noise`, `levels` and `extra_steps`, which are ours.
 
     Example:
         >>> model = NeuralGPU(4, maps=6, generator=torch.Generator().manual_seed(0))
@@ -84,6 +88,7 @@ class NeuralGPU(NeuralGPUBase):
         cutoff: bool = True,
         dropout: float = 0.0,
         noise: float = 0.0,
+        levels: int = 0,
         extra_steps: int = 0,
         initial_scale: float = 1.8,
         generator: torch.Generator | None = None,
@@ -98,6 +103,7 @@ class NeuralGPU(NeuralGPUBase):
             kernel_size=kernel_size,
             dropout=dropout,
             noise=noise,
+            levels=levels,
             extra_steps=extra_steps,
         )
         if not 0 < initial_scale < math.inf:
@@ -108,6 +114,7 @@ class NeuralGPU(NeuralGPUBase):
         self.cutoff = bool(cutoff)
         self.dropout = float(dropout)
         self.noise = float(noise)
+        self.levels = int(levels)
         self.extra_steps = int(extra_steps)
         self.initial_scale = float(initial_scale)
         make = Factory(device, dtype)
@@ -146,6 +153,7 @@ class NeuralGPU(NeuralGPUBase):
             "cutoff": self.cutoff,
             "dropout": self.dropout,
             "noise": self.noise,
+            "levels": self.levels,
             "extra_steps": self.extra_steps,
             "initial_scale": self.initial_scale,
         }
@@ -166,5 +174,5 @@ class NeuralGPU(NeuralGPUBase):
     ) -> tuple[Tensor, Tensor]:
         table = nn.functional.linear(self.embedding.tanh(), self.input_weight, self.input_bias)
         column = nn.functional.embedding(symbols, table.to(mask.dtype)).unsqueeze(2) * mask
-        state = nn.functional.pad(column, (0, 0, 0, self.width - 1))
+        state = rounded(nn.functional.pad(column, (0, 0, 0, self.width - 1)), self._levels)
         return state, state.new_zeros(steps.shape)

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from torchalu import kernels
 from torchalu.arguments import check_positive_integers
-from torchalu.kernels.recurrence_forms import Cell, position_mask
+from torchalu.kernels.recurrence_forms import MOST_LEVELS, Cell, position_mask
 from torchalu.nn.sequence_arguments import check_counts, check_symbols
 from torchalu.nn.unit import Factory
 
@@ -47,6 +47,7 @@ class NeuralGPUBase(nn.Module, ABC):
     width: int
     dropout: float
     noise: float
+    levels: int
     extra_steps: int
     gate_weight: nn.Parameter
     gate_bias: nn.Parameter
@@ -54,6 +55,11 @@ class NeuralGPUBase(nn.Module, ABC):
     candidate_bias: nn.Parameter
     output_weight: nn.Parameter
     output_bias: nn.Parameter | None
+
+    @property
+    def _levels(self) -> int:
+        """Those of the state, which is not rounded in training mode."""
+        return 0 if self.training else self.levels
 
     @property
     def parameter_sets(self) -> int:
@@ -130,6 +136,7 @@ class NeuralGPUBase(nn.Module, ABC):
             *self._shared(),
             cell=self.cell,
             cutoff=self.cutoff,
+            levels=self._levels,
             keep=keep,
             noise=noise,
             seed=seed,
@@ -180,6 +187,7 @@ class NeuralGPUBase(nn.Module, ABC):
                 *(part[number : number + 1] for part in self._shared()),
                 cell=self.cell,
                 cutoff=self.cutoff,
+                levels=self._levels,
             )
             yield state
 
@@ -290,6 +298,7 @@ def check_options(
     kernel_size: int,
     dropout: float,
     noise: float,
+    levels: int,
     extra_steps: int,
     thirds: bool = False,
 ) -> None:
@@ -300,18 +309,22 @@ def check_options(
         kernel_size: must be odd.
         dropout: must lie in [0, 1).
         noise: must be finite and not negative.
+        levels: must be an integer of 0 or more, `MOST_LEVELS` at most.
         extra_steps: must be an integer of 0 or more.
         thirds: whether the number of maps has to be a multiple of 3.
 
     Raises:
-        TypeError: a size, or `extra_steps`, is no integer.
+        TypeError: a size, `levels` or `extra_steps` is no integer.
         ValueError: an option is out of its range.
     """
     check_positive_integers(**sizes, kernel_size=kernel_size)
-    if isinstance(extra_steps, bool) or not isinstance(extra_steps, Integral):
-        raise TypeError(f"extra_steps is {extra_steps!r}; give an integer, such as 16")
-    if extra_steps < 0:
-        raise ValueError(f"extra_steps is {extra_steps}; give 0 or more")
+    for name, count, example in (("levels", levels, 2), ("extra_steps", extra_steps, 16)):
+        if isinstance(count, bool) or not isinstance(count, Integral):
+            raise TypeError(f"{name} is {count!r}; give an integer, such as {example}")
+        if count < 0:
+            raise ValueError(f"{name} is {count}; give 0 or more")
+    if levels > MOST_LEVELS:
+        raise ValueError(f"levels is {levels}; give {MOST_LEVELS} at most, such as 2")
     if sizes["num_symbols"] < 2:
         raise ValueError(
             f"num_symbols is {sizes['num_symbols']}; padding counts, so give 2 or more"

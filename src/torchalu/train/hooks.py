@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
@@ -38,6 +39,8 @@ class Progress:
         loss: of its batch, before penalties and hooks.
         measures: the other measures of its batch.
         ended: whether a hook has ended the run.
+        best_loss: the lowest validation loss so far. A hook that changes what is evaluated sets it
+            to infinity, so that what was the best before counts no more.
     """
 
     module: nn.Module
@@ -49,6 +52,7 @@ class Progress:
     loss: float = 0.0
     measures: Mapping[str, Tensor] = field(default_factory=dict)
     ended: bool = False
+    best_loss: float = math.inf
 
     def end(self) -> None:
         """End the run after this step, with the status "ended"."""

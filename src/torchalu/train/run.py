@@ -74,7 +74,7 @@ class Run:
         self.hooks = dict(zip(hook_names(hooks), hooks, strict=True))
         self.progress = Progress(module, self.optimizer, self.parameters, configuration.seed)
         self.step, self.status = 0, "running"
-        self.best_step, self.best_loss = 0, math.inf
+        self.best_step = 0
         self.best_state: dict[str, Tensor] = {}
         self.records: dict[str, list[float]] = {}
 
@@ -104,7 +104,7 @@ class Run:
         for name, hook in self.hooks.items():
             hook.load_state(checkpoint.hooks.get(name, {}))
         self.step, self.status = checkpoint.step, checkpoint.status
-        self.best_step, self.best_loss = checkpoint.best_step, checkpoint.best_loss
+        self.best_step, self.progress.best_loss = checkpoint.best_step, checkpoint.best_loss
         best = checkpoint.best_state
         self.best_state = {name: best[name] for name in self.module.state_dict() if name in best}
         self.records = checkpoint.records
@@ -189,9 +189,10 @@ class Run:
             for hook in self.hooks.values():
                 row |= hook.columns()
             self.keep(row)
-            if self.evaluate is None or row["validation_loss"] < self.best_loss:
+            best = self.progress.best_loss
+            if self.evaluate is None or row["validation_loss"] < best:
                 self.best_step, self.best_state = self.step, self.state()
-                self.best_loss = row.get("validation_loss", self.best_loss)
+                self.progress.best_loss = row.get("validation_loss", best)
         return row
 
     def measured(self, evaluate: Evaluate) -> Mapping[str, float]:
@@ -238,7 +239,7 @@ class Run:
             state=self.state(),
             best_state=self.best_state,
             best_step=self.best_step,
-            best_loss=self.best_loss,
+            best_loss=self.progress.best_loss,
             optimizer=self.optimizer.state_dict()["state"],
             generators=generators,
             records=self.records,

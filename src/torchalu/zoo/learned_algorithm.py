@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Sequence
+from inspect import Parameter, signature
 from pathlib import Path
 from typing import overload
 
@@ -72,8 +73,9 @@ class LearnedAlgorithm:
                 f"{len(task.alphabet) + 1}"
             )
         empty = Card(task.name, type(module).__name__, module.configuration())
+        now = None if card is None else _with_later_options(card, module)
         for name in ("task", "form", "configuration") if card is not None else ():
-            if getattr(card, name) != getattr(empty, name):
+            if getattr(now, name) != getattr(empty, name):
                 raise ValueError(
                     f"card has {name} = {getattr(card, name)!r}, and the module and its task have "
                     f"{getattr(empty, name)!r}; give the card of this algorithm, or None"
@@ -319,3 +321,14 @@ class LearnedAlgorithm:
         batch = encode(self.task, texts, targets=False)
         device = self.module.gate_weight.device
         return batch.inputs.to(device), batch.lengths.to(device)
+
+
+def _with_later_options(card: Card, module: NeuralGPUBase) -> Card:
+    """The card, with the defaults of options that are younger than it."""
+    options = signature(type(module)).parameters
+    young = {
+        name: options[name].default
+        for name in module.configuration()
+        if name not in card.configuration and options[name].default is not Parameter.empty
+    }
+    return dataclasses.replace(card, configuration={**card.configuration, **young})

@@ -19,6 +19,7 @@ from torchalu.train.algorithms import (
     Hardening,
     LengthCurriculum,
     PlateauDecay,
+    Rounding,
     SaturationCost,
     SharingRelaxation,
     Sharpening,
@@ -135,6 +136,31 @@ def test_update_gates_are_sharp_in_evaluations_from_the_whole_noise_on(step, fac
                 expected[:, :, 3:] *= factor  # behind the three reset gates
             assert torch.equal(value, expected), name
     assert all(torch.equal(value, trained[name]) for name, value in module.state_dict().items())
+
+
+def test_the_state_is_rounded_from_the_whole_noise_on_and_the_best_chosen_anew():
+    module = NeuralGPU(4, maps=3)
+    hardening = Hardening(0.5, ramp=50, settle=50)
+    rounding = Rounding(hardening, levels=2)
+    optimizer = torch.optim.SGD(module.parameters(), lr=0.1)
+    state = Progress(module, optimizer, [*module.parameters()], seed=3, best_loss=0.25)
+    rounding.begin(state)
+    seen = {}
+    for step in (99, 100, 149, 150, 200):
+        state.step = step
+        hardening.began = 100 if step >= 100 else -1
+        rounding.before_step(state)
+        seen[step] = module.levels, state.best_loss
+        state.best_loss = min(state.best_loss, 0.5)
+    assert seen == {
+        99: (0, 0.25), 100: (0, 0.25), 149: (0, 0.25), 150: (2, math.inf), 200: (2, 0.5)
+    }  # fmt: skip
+    again, other = NeuralGPU(4, maps=3), Rounding(hardening, levels=2)
+    other.load_state(rounding.state())
+    resumed = Progress(again, optimizer, [], seed=3, step=200, best_loss=0.5)
+    other.begin(resumed)
+    other.before_step(resumed)
+    assert (again.levels, resumed.best_loss) == (2, 0.5)
 
 
 def test_what_holds_on_no_longer_strings_is_given_up():
@@ -353,6 +379,7 @@ def test_wrong_numbers_are_named():
         (lambda: Hardening(-0.1, 1, 1), "noise is -0.1; give a number from 0 up"),
         (lambda: Hardening(0.5, 0, 1), "ramp is 0; give a positive integer"),
         (lambda: Sharpening(Hardening(0.5, 1, 1), 0.5), "factor is 0.5; give 1 or more"),
+        (lambda: Rounding(Hardening(0.5, 1, 1), 0), "levels is 0; give a positive integer"),
         (lambda: Hardening(0.5, 1, 1, learned=2.0), "learned is 2.0"),
         (lambda: Hardening(0.5, 1, 1, wait=-1), "wait is -1; give 0 or more"),
         (lambda: SharingRelaxation(curriculum, factor=1.0), "pull is 0.0005, factor 1.0"),

@@ -60,12 +60,14 @@ def test_reversing_is_learned_and_holds_at_ten_times_the_length():
 def test_hardening_goes_on_where_it_was(tmp_path):
     training = AlgorithmTraining(
         maps=12, bins=(2, 3), batch=16, learning_rate=0.02, steps=300, ramp=40, settle=40,
-        evaluate_every=10, checkpoint_every=5, validate_at=(1.0,), validation_strings=8,
+        evaluate_every=10, checkpoint_every=5, validate_at=(1.0,), validation_strings=8, levels=2,
     )  # fmt: skip
     unbroken = train_algorithm(algorithm("copy"), training)
     began = int(unbroken.records["hardening_began"][-1])
     assert unbroken.status == "ended"
     assert unbroken.steps == began + 80
+    assert unbroken.best_step > began + 40  # the first whose state is rounded
+    assert unbroken.module.levels == 2
     for steps in (began + 20, began + 60, 300):
         again = train_algorithm(
             algorithm("copy"), dataclasses.replace(training, steps=steps), folder=tmp_path
@@ -365,6 +367,7 @@ def test_the_recipes_have_the_papers_numbers():
     assert (improved.extra_steps, improved.smaller) == (16, 0.05)
     sums = AlgorithmTraining.improved(algorithm("badd"))
     assert (sums.extra_steps, sums.sharpening, sums.wait, max(sums.validate_at)) == (0, 1, 2000, 40)
+    assert (sums.levels, AlgorithmTraining.improved(algorithm("bmul")).levels) == (2, 0)
     original = AlgorithmTraining.original(algorithm("badd"))
     assert (original.maps, original.width, original.layers) == (24, 4, 2)
     assert (original.epsilon, original.clip_norm, original.batch) == (1e-4, 1.0, 32)

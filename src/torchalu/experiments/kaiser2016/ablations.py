@@ -23,6 +23,7 @@ VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
         },
         "no_noise": {"noise": 0.0, "end_after": 5},
         "no_sharpening": {"sharpening": 1.0},
+        "no_rounding": {"levels": 0},
         "no_extra_steps": {"extra_steps": 0},
         "no_saturation_cost": {"saturation": 0.0},
         "no_dropout": {"dropout": 0.0},

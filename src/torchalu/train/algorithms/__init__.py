@@ -16,6 +16,7 @@ from torchalu.train.algorithms.loss import string_loss
 from torchalu.train.algorithms.plateau import PlateauDecay
 from torchalu.train.algorithms.relaxation import SharingRelaxation
 from torchalu.train.algorithms.result import AlgorithmResult
+from torchalu.train.algorithms.rounding import Rounding
 from torchalu.train.algorithms.saturation_cost import SaturationCost
 from torchalu.train.algorithms.sharpening import Sharpening
 from torchalu.train.algorithms.start import new_module
@@ -38,6 +39,7 @@ __all__ = [
     "LengthGroup",
     "LengthPlan",
     "PlateauDecay",
+    "Rounding",
     "SaturationCost",
     "SharingRelaxation",
     "Sharpening",

@@ -41,6 +41,8 @@ class AlgorithmTraining:
         ramp: of `Hardening`.
         settle: of `Hardening`.
         wait: of `Hardening`.
+        levels: of `Rounding`, and of the module ever after; 0 turns it off, and so does a noise
+            of 0.
         sharpening: factor of `Sharpening`; 1 turns it off, and so does a noise of 0.
         attempts: at most; with noise, `GiveUp` ends those that fail, but for the last.
         patience: of `GiveUp`.
@@ -85,7 +87,7 @@ class AlgorithmTraining:
     Source:
         Freivalds & Liepins 2017, and the authors' program, for the defaults. Departures: those of
         `LengthBins` and `GradientNoise`; weights are averaged, some of the training strings have
-        long carries, and there are `Hardening`, `Sharpening` and `GiveUp`.
+        long carries, and there are `Hardening`, `Rounding`, `Sharpening` and `GiveUp`.
 
     Example:
         >>> from torchalu.tasks import algorithm
@@ -110,6 +112,7 @@ class AlgorithmTraining:
     ramp: int = 800
     settle: int = 600
     wait: int = 0
+    levels: int = 0
     sharpening: float = 2.0
     attempts: int = 4
     patience: int = 500
@@ -176,7 +179,7 @@ class AlgorithmTraining:
             if value is not None:
                 check_positive_integers(**{name: value})
         check_shares(long_carries=self.long_carries, smaller=self.smaller, threshold=self.threshold)
-        for name in ("extra_steps", "wait", "end_after"):
+        for name in ("extra_steps", "wait", "levels", "end_after"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} is {getattr(self, name)}; give 0 or more")
         if not 1 <= self.sharpening < math.inf:
@@ -236,6 +239,7 @@ class AlgorithmTraining:
                 initial_noise=0.2,
                 settle=1000,
                 wait=2000,
+                levels=2,
                 sharpening=1.0,
                 validate_at=(*_FAR, 40.0),
             )

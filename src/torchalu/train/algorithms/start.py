@@ -79,6 +79,7 @@ def _module(
 ) -> NeuralGPU | DiagonalNeuralGPU:
     """A module of the form and size that a training asks for."""
     symbols = len(task.alphabet) + 1
+    levels = training.levels if training.noise else 0
     if training.form == "diagonal":
         return DiagonalNeuralGPU(
             symbols,
@@ -87,6 +88,7 @@ def _module(
             parameter_sets=training.parameter_sets,
             dropout=training.dropout,
             noise=training.noise,
+            levels=levels,
             extra_steps=training.extra_steps,
             generator=generator,
             device=device,
@@ -100,6 +102,7 @@ def _module(
         parameter_sets=training.parameter_sets,
         cutoff=training.cutoff,
         dropout=training.dropout,
+        levels=levels,
         extra_steps=training.extra_steps,
         initial_scale=training.initial_scale,
         generator=generator,

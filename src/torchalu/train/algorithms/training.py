@@ -30,6 +30,7 @@ from torchalu.train.algorithms.loss import string_loss
 from torchalu.train.algorithms.plateau import PlateauDecay
 from torchalu.train.algorithms.relaxation import SharingRelaxation, merge_equal_sets
 from torchalu.train.algorithms.result import AlgorithmResult, joined
+from torchalu.train.algorithms.rounding import Rounding
 from torchalu.train.algorithms.saturation_cost import SaturationCost
 from torchalu.train.algorithms.sharpening import Sharpening
 from torchalu.train.algorithms.start import check_training_memory, new_module
@@ -175,7 +176,7 @@ def _attempt(
     merge_equal_sets(module)
     if hardening is not None:
         assert isinstance(module, NeuralGPUBase)
-        module.noise = training.noise
+        module.noise, module.levels = training.noise, training.levels
     given_up = any(isinstance(hook, GiveUp) and hook.given_up for hook in hooks)
     return AlgorithmResult(
         module.eval(),
@@ -256,6 +257,8 @@ def _methods(plan: LengthPlan, training: AlgorithmTraining) -> list[Hook]:
         hooks.append(PlateauDecay(training.plateau_factor, every=training.every))
     if training.average:
         hooks.append(WeightAverage(training.average))
+    if hardening is not None and training.levels:
+        hooks.append(Rounding(hardening, training.levels))
     if hardening is not None and training.sharpening > 1:
         hooks.append(Sharpening(hardening, training.sharpening))
     if training.end_after:

@@ -1,0 +1,64 @@
+"""A state of few levels once a Neural GPU has learned to bear noise."""
+
+from __future__ import annotations
+
+from torchalu.arguments import check_positive_integers
+from torchalu.nn import NeuralGPUBase
+from torchalu.train.algorithms.hardening import Hardening
+from torchalu.train.hooks import Hook, Progress
+
+
+class Rounding(Hook):
+    r"""Evaluates, and keeps as the best, a Neural GPU whose state is rounded to few levels.
+
+    .. math:: s \leftarrow \operatorname{round}(l s) / l
+
+    after each step, from the step of the training on at which the noise of `hardening` is whole.
+    What is trained is not rounded. A number that a cell holds drifts a little with each signal that
+    passes by: over the few steps of training strings that goes unseen, over thousands the number is
+    lost. Rounded, it is restored in each step. What has learned to bear noise bears rounding to few
+    levels, what has not is broken by it; so the best step is chosen from those with whole noise.
+
+    Args:
+        hardening: which says when.
+        levels: l; see :class:`torchalu.nn.DiagonalNeuralGPU`.
+
+    Attributes:
+        began: the step at which it set in; -1 before it.
+
+    Raises:
+        ValueError: `levels` is not positive.
+
+    Source:
+        Ours.
+
+    Example:
+        >>> Rounding(Hardening(0.5, ramp=1000, settle=1000), levels=2).began
+        -1
+    """
+
+    kept = ("began",)
+
+    def __init__(self, hardening: Hardening, levels: int) -> None:
+        check_positive_integers(levels=levels)
+        self.hardening, self.levels = hardening, levels
+        self.began = -1
+
+    def begin(self, progress: Progress) -> None:
+        """Round as before where a run goes on."""
+        self._set(progress)
+
+    def before_step(self, progress: Progress) -> None:
+        """Begin where the noise is whole."""
+        hardening = self.hardening
+        if self.began >= 0 or hardening.began < 0:
+            return
+        if progress.step >= hardening.began + hardening.ramp:
+            self.began = progress.step
+            progress.best_loss = float("inf")
+            self._set(progress)
+
+    def _set(self, progress: Progress) -> None:
+        """Set the module's levels."""
+        assert isinstance(progress.module, NeuralGPUBase)
+        progress.module.levels = 0 if self.began < 0 else self.levels
