@@ -35,9 +35,9 @@ class DiagonalNeuralGPU(NeuralGPUBase):
         noise: in training mode each pre-activation of gates and candidates has a uniform random
             number between -`noise` and `noise` added to it in each step. What learns to do its
             work all the same holds on longer strings.
-        levels: outside training mode each number of the state is rounded to a multiple of
-            1 / `levels`, before the first step and after each one, so that none drifts over
-            thousands of steps: the module is a cellular automaton then. With 0 none is rounded.
+        levels: each number of the state is rounded to a multiple of 1 / `levels`, before the first
+            step and after each one, so that none drifts over thousands of steps: the module is a
+            cellular automaton then. Gradients go through as if it were not. 0 rounds nothing.
         extra_steps: how many more steps each sequence takes outside training mode: time for a carry
             that comes at the very end.
         generator: where the initial parameters come from; torch's own if left out.
@@ -155,7 +155,7 @@ class DiagonalNeuralGPU(NeuralGPUBase):
         column = nn.functional.embedding(symbols, self.input_weight) + self.input_bias
         before = column.unsqueeze(2) * mask
         saturated = steps * saturation(before, None)
-        state = rounded(nn.functional.hardtanh(before), self._levels)
+        state = rounded(nn.functional.hardtanh(before), self.levels)
         if keep is not None:
             stays = kept_at_start(state.detach(), keep, (seed + _HALF) % (2 * _HALF) - _HALF)
             state = torch.where(stays, state / keep.to(state.dtype).reshape(-1, 1, 1, 1), 0)

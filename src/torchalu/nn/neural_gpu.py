@@ -37,9 +37,9 @@ class NeuralGPU(NeuralGPUBase):
         noise: in training mode each pre-activation of gates and candidates has a uniform random
             number between -`noise` and `noise` added to it in each step. What learns to do its
             work all the same holds on longer strings.
-        levels: outside training mode each number of the state is rounded to a multiple of
-            1 / `levels`, before the first step and after each layer, so that none drifts over
-            thousands of steps. With 0 none is rounded.
+        levels: each number of the state is rounded to a multiple of 1 / `levels`, before the first
+            step and after each layer, so that none drifts over thousands of steps. Gradients go
+            through as if it were not. 0 rounds nothing.
         initial_scale: factor of the uniform distribution that kernels start from.
         extra_steps: how many more steps each sequence takes outside training mode: time for a carry
             that comes at the very end.
@@ -174,5 +174,5 @@ class NeuralGPU(NeuralGPUBase):
     ) -> tuple[Tensor, Tensor]:
         table = nn.functional.linear(self.embedding.tanh(), self.input_weight, self.input_bias)
         column = nn.functional.embedding(symbols, table.to(mask.dtype)).unsqueeze(2) * mask
-        state = rounded(nn.functional.pad(column, (0, 0, 0, self.width - 1)), self._levels)
+        state = rounded(nn.functional.pad(column, (0, 0, 0, self.width - 1)), self.levels)
         return state, state.new_zeros(steps.shape)

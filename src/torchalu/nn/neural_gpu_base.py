@@ -57,11 +57,6 @@ class NeuralGPUBase(nn.Module, ABC):
     output_bias: nn.Parameter | None
 
     @property
-    def _levels(self) -> int:
-        """Those of the state, which is not rounded in training mode."""
-        return 0 if self.training else self.levels
-
-    @property
     def parameter_sets(self) -> int:
         """How many sets of parameters the steps use in turn."""
         return self.gate_weight.shape[0]
@@ -136,7 +131,7 @@ class NeuralGPUBase(nn.Module, ABC):
             *self._shared(),
             cell=self.cell,
             cutoff=self.cutoff,
-            levels=self._levels,
+            levels=self.levels,
             keep=keep,
             noise=noise,
             seed=seed,
@@ -187,7 +182,7 @@ class NeuralGPUBase(nn.Module, ABC):
                 *(part[number : number + 1] for part in self._shared()),
                 cell=self.cell,
                 cutoff=self.cutoff,
-                levels=self._levels,
+                levels=self.levels,
             )
             yield state
 

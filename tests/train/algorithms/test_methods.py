@@ -144,23 +144,22 @@ def test_the_state_is_rounded_from_the_whole_noise_on_and_the_best_chosen_anew()
     rounding = Rounding(hardening, levels=2)
     optimizer = torch.optim.SGD(module.parameters(), lr=0.1)
     state = Progress(module, optimizer, [*module.parameters()], seed=3, best_loss=0.25)
-    rounding.begin(state)
     seen = {}
     for step in (99, 100, 149, 150, 200):
         state.step = step
         hardening.began = 100 if step >= 100 else -1
         rounding.before_step(state)
-        seen[step] = module.levels, state.best_loss
+        with rounding.evaluating(state):
+            seen[step] = module.levels, state.best_loss
+        assert module.levels == 0
         state.best_loss = min(state.best_loss, 0.5)
     assert seen == {
         99: (0, 0.25), 100: (0, 0.25), 149: (0, 0.25), 150: (2, math.inf), 200: (2, 0.5)
     }  # fmt: skip
-    again, other = NeuralGPU(4, maps=3), Rounding(hardening, levels=2)
-    other.load_state(rounding.state())
-    resumed = Progress(again, optimizer, [], seed=3, step=200, best_loss=0.5)
-    other.begin(resumed)
-    other.before_step(resumed)
-    assert (again.levels, resumed.best_loss) == (2, 0.5)
+    resumed = Rounding(hardening, levels=2)
+    resumed.load_state(rounding.state())
+    resumed.before_step(state)
+    assert (resumed.began, state.best_loss) == (150, 0.5)
 
 
 def test_what_holds_on_no_longer_strings_is_given_up():

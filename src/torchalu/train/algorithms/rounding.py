@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from torchalu.arguments import check_positive_integers
 from torchalu.nn import NeuralGPUBase
 from torchalu.train.algorithms.hardening import Hardening
@@ -45,8 +49,9 @@ class Rounding(Hook):
         self.began = -1
 
     def begin(self, progress: Progress) -> None:
-        """Round as before where a run goes on."""
-        self._set(progress)
+        """Round nothing in training."""
+        assert isinstance(progress.module, NeuralGPUBase)
+        progress.module.levels = 0
 
     def before_step(self, progress: Progress) -> None:
         """Begin where the noise is whole."""
@@ -55,10 +60,15 @@ class Rounding(Hook):
             return
         if progress.step >= hardening.began + hardening.ramp:
             self.began = progress.step
-            progress.best_loss = float("inf")
-            self._set(progress)
+            progress.best_loss = math.inf
 
-    def _set(self, progress: Progress) -> None:
-        """Set the module's levels."""
-        assert isinstance(progress.module, NeuralGPUBase)
-        progress.module.levels = 0 if self.began < 0 else self.levels
+    @contextmanager
+    def evaluating(self, progress: Progress) -> Iterator[None]:
+        """Set the module's levels, once it has begun."""
+        module = progress.module
+        assert isinstance(module, NeuralGPUBase)
+        module.levels = 0 if self.began < 0 else self.levels
+        try:
+            yield
+        finally:
+            module.levels = 0

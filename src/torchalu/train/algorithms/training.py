@@ -176,7 +176,8 @@ def _attempt(
     merge_equal_sets(module)
     if hardening is not None:
         assert isinstance(module, NeuralGPUBase)
-        module.noise, module.levels = training.noise, training.levels
+        module.noise = training.noise
+        module.levels = training.levels or module.levels
     given_up = any(isinstance(hook, GiveUp) and hook.given_up for hook in hooks)
     return AlgorithmResult(
         module.eval(),
