@@ -24,7 +24,7 @@ def test_each_table_and_figure_with_results_has_a_name():
     expected += ["single_module", "noise", "correlated"]
     logic = ["figure4", "figure5", "figure6", "table1", "bach", "covertype", "parity", "search"]
     strings = ["table1", "algorithms", "decimal", "grid", "ablations", "ensemble", "noise"]
-    strings += ["traces", "steps"]
+    strings += ["traces", "steps", "levels"]
     first = [f"table{k}" for k in (2, 3, 4, 5, 6, 8)] + ["figure4", "figure6", "perception"]
     first += ["grid_world", "grid_world_search", "table2_search", "table4_search"]
     assert set(names()) == {

@@ -27,7 +27,7 @@ _MODULES = {
     "kaiser2016.ablations": ("ablations",),
     "kaiser2016.ensemble": ("ensemble",),
     "kaiser2016.noise": ("noise",),
-    "kaiser2016.steps": ("steps",),
+    "kaiser2016.in_use": ("steps", "levels"),
     "kaiser2016.traces": ("traces",),
     "trask2018.identity": ("table5",),
     "trask2018.arithmetic": ("table6", "table8"),

@@ -1,4 +1,4 @@
-"""What networks gain from more steps than they were trained with."""
+"""What networks gain from more steps than they were trained with, and from a rounded state."""
 
 import numpy as np
 import polars as pl
@@ -7,7 +7,8 @@ import torch
 from scipy.stats import binomtest
 
 from torchalu import zoo
-from torchalu.experiments.kaiser2016.steps import steps
+from torchalu.experiments.kaiser2016.in_use import levels, steps
+from torchalu.functional import diagonal_cgru
 from torchalu.tasks import encode
 
 
@@ -36,6 +37,36 @@ def test_strings_that_are_right_after_extra_steps(tmp_path):
     interval = binomtest(20, 20).proportion_ci(method="wilson")
     assert table["low"][0] == pytest.approx(100 * interval.low, rel=1e-9)
     assert (table["percent"][0], table["high"][0]) == (100, 100)
+
+
+def test_strings_that_are_right_with_a_rounded_state(tmp_path):
+    """Answered from states that are rounded by hand after each step."""
+    study = levels(("sort",), levels=(0, 1, 2), lengths=(6,), count=20)
+    (chunk,) = study.chunks()
+    outcomes = study.run(chunk, tmp_path, lambda done: None).outcomes
+    learned = zoo.load("sort")
+    module = learned.module
+    texts = learned.task.sample(6, 20, np.random.default_rng([0x57E95, 6]))
+    batch = encode(learned.task, texts)
+    for row in outcomes.iter_rows(named=True):
+        state = module.embed(batch.inputs, batch.lengths)
+        parameters = (
+            module.gate_weight, module.gate_bias, module.candidate_weight, module.candidate_bias
+        )  # fmt: skip
+        for _ in range(int(batch.lengths[0])):
+            cut = [value.detach()[0, 0] for value in parameters]
+            cut = [value[..., 0] if value.ndim > 2 else value for value in cut]
+            if row["levels"]:
+                state = (state * row["levels"]).round() / row["levels"]
+            state = diagonal_cgru(state[:, :, 0], *cut)[:, :, None]
+        if row["levels"]:
+            state = (state * row["levels"]).round() / row["levels"]
+        logits = state[:, :, 0] @ module.output_weight.T + module.output_bias
+        answers = logits.argmax(-1)
+        assert row["right"] == (answers == batch.targets).all(1).sum().item()
+    assert study.summarize(outcomes)["levels"].columns == [
+        "task", "length", "count", "0", "1", "2"
+    ]  # fmt: skip
 
 
 def test_the_configuration_names_the_weights():
