@@ -262,7 +262,8 @@ def test_factors_that_sharpen_nothing(factor):
 @kinds
 @pytest.mark.parametrize("training", [True, False])
 def test_compiles_without_a_graph_break(kind, training):
-    model = make(kind, dropout=0.2 if training else 0.0).train(training)
+    options = {"dropout": 0.2} if training else {"dropout": 0.0, "levels": 2}
+    model = make(kind, **options).train(training)
     compiled = torch.compile(model, fullgraph=True, backend="aot_eager")
     expected = model(SYMBOLS, seed=4)
     torch.testing.assert_close(compiled(SYMBOLS, seed=4), expected)
