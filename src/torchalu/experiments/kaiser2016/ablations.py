@@ -44,6 +44,8 @@ VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
 """What is changed in the recipe of each form, by the name of the variant."""
 
 _SEEDS = Seeds(3)
+_ALWAYS = ("full", "no_shift")
+"""Variants that leave the recipe as it is: the latter changes the module."""
 _NAMES = tuple(dict.fromkeys(name for family in VARIANTS.values() for name in family))
 
 
@@ -66,7 +68,8 @@ def ablations(
         seeds: of each variant.
         tasks: names of tasks.
         models: "improved", "original".
-        variants: keys of `VARIANTS`; a form has those that it knows.
+        variants: keys of `VARIANTS`; a form has those that it knows, and a task those whose method
+            is in its recipe.
         lengths: as the tasks count them.
         count: random strings of each length.
         long_count: the same where they have more than 1000 symbols.
@@ -99,9 +102,15 @@ def ablations(
         for name in tasks
         for model in models
         for variant in VARIANTS[model]
-        if variant in variants
+        if variant in variants and (variant in _ALWAYS or _changes(name, model, variant))
     ]
     return AlgorithmStudy("kaiser2016.ablations", settings, seeds)
+
+
+def _changes(task: str, model: str, variant: str) -> bool:
+    """Whether a variant changes the recipe of a task."""
+    recipe = getattr(AlgorithmTraining, model)(algorithm(task))
+    return replace(recipe, **VARIANTS[model][variant]) != recipe
 
 
 def _learner(
