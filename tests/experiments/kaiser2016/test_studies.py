@@ -236,6 +236,7 @@ def test_each_ablation_changes_its_method_and_nothing_else(task, unchanged):
         (lambda: grid(cells=0), "cells is 0; give 1 to 729"),
         (lambda: grid(noises=()), r"noises is \(\); give some values, each once"),
         (lambda: ablations(variants=("no_drop",)), "did you mean 'no_dropout'"),
+        (lambda: ablations(variants=("no_rounding",)), "none changes the recipe of .'bmul',."),
         (
             lambda: AlgorithmStudy("a.b", [study("improved").settings[0]] * 2, Seeds(1)),
             "settings holds badd-improved twice",

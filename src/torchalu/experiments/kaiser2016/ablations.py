@@ -78,7 +78,8 @@ def ablations(
         device: where to train, such as "cuda".
 
     Raises:
-        ValueError: a number that is out of its range, a name that is unknown.
+        ValueError: a number that is out of its range, a name that is unknown, variants of which
+            none changes anything.
 
     Source:
         Kaiser & Sutskever 2016, section 3.3, on what each method does; Freivalds & Liepins 2017,
@@ -104,6 +105,11 @@ def ablations(
         for variant in VARIANTS[model]
         if variant in variants and (variant in _ALWAYS or _changes(name, model, variant))
     ]
+    if not settings:
+        raise ValueError(
+            f"variants is {variants}, of which none changes the recipe of {tasks} for {models}; "
+            "give others, or other tasks or models"
+        )
     return AlgorithmStudy("kaiser2016.ablations", settings, seeds)
 
 

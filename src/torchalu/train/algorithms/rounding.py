@@ -20,8 +20,8 @@ class Rounding(Hook):
     after each step, from the step of the training on at which the noise of `hardening` is whole.
     What is trained is not rounded. A number that a cell holds drifts a little with each signal that
     passes by: over the few steps of training strings that goes unseen, over thousands the number is
-    lost. Rounded, it is restored in each step. What has learned to bear noise bears rounding to few
-    levels, what has not is broken by it; so the best step is chosen from those with whole noise.
+    lost. Rounded, it is restored in each step. What has not learned to bear noise may be broken by
+    it, so that the best step is chosen from those with whole noise.
 
     Args:
         hardening: which says when.
