@@ -13,9 +13,16 @@ from sympy import Symbol, symbols
 from sympy.logic import false, true
 from torch import nn
 
-from torchalu.export import TruthTable, evaluate_boolean, short_formula, truth_table
+from torchalu.export import (
+    TruthTable,
+    certify_logic,
+    evaluate_boolean,
+    short_formula,
+    to_logic,
+    truth_table,
+)
 from torchalu.export.boolean import formula_length
-from torchalu.nn import LogicGates
+from torchalu.nn import GroupSum, LogicGates
 
 A, B, C, D = symbols("a b c d")
 
@@ -191,6 +198,39 @@ def test_gates_inside_another_class_have_to_be_told_what_they_get():
     assert table.formula() == (Symbol("a") & Symbol("b"))
 
 
+def test_label_of_gates_in_groups_is_their_greatest_count_the_first_of_equals():
+    """Counts of (a ^ b, 1) and of (~(a ^ b), 1): both exceed 0 everywhere, and differ by a bit."""
+    gates = LogicGates(2, 4, connections=torch.tensor([[0] * 4, [1] * 4]))
+    gates.weight.data.copy_(torch.eye(16)[[6, 15, 9, 15]])
+    model = nn.Sequential(gates, GroupSum(2, temperature=3.0))
+    names = ["a", "b"]
+    assert truth_table(model, names).formula() == [A ^ B, ~(A ^ B)]
+    reading = to_logic(model, names)
+    assert reading.formula() == [A ^ B, ~(A ^ B)]
+    assert reading.certificate.exact
+    assert certify_logic(model, [A ^ B, ~(A ^ B)], names).exact
+    assert truth_table(model, names, threshold=0).formula() == [true, true]
+    same = nn.Sequential(gates, GroupSum(4))
+    assert truth_table(same, names).formula() == [A ^ B, ~(A ^ B), false, false]
+    one = nn.Sequential(gates, GroupSum(1))
+    with pytest.raises(ValueError, match=r"model ends with GroupSum\(1\).*has to exceed"):
+        truth_table(one, names)
+    assert truth_table(one, names, threshold=2.5).formula() == true
+
+
+def test_label_of_logits():
+    model = nn.Linear(2, 3)
+    model.weight.data.copy_(torch.tensor([[1.0, 1.0], [-1.0, 2.0], [0.0, 0.0]]))
+    model.bias.data.copy_(torch.tensor([-1.0, 0.0, 0.5]))
+    labels = truth_table(model, ["a", "b"], threshold="argmax")
+    expected = [
+        max(range(3), key=lambda k: (a + b - 1, 2 * b - a, 0.5)[k])
+        for a, b in itertools.product((-1, 1), repeat=2)
+    ]
+    assert labels.values.argmax(1).tolist() == expected
+    assert labels.values.sum(1).tolist() == [1] * 4
+
+
 def test_table_is_the_same_in_parts():
     names = [f"x{i}" for i in range(16)]
     table = truth_table(lambda x: x[:, 3] * x[:, 12] + 0.5 * x[:, 0], names)
@@ -241,6 +281,9 @@ def test_python_of_every_operator(formula):
         (nn.Identity(), [f"x{i}" for i in range(21)], {}, ValueError, r"2\*\*21 rows.*to_logic"),
         (nn.Identity(), ["a"], {"encoding": (1, 0)}, ValueError, r"encoding is \(1, 0\)"),
         (nn.Identity(), ["a"], {"threshold": float("nan")}, ValueError, "threshold is nan"),
+        (nn.Identity(), ["a"], {"threshold": "max"}, ValueError, "threshold is 'max'.*'argmax'"),
+        (nn.Identity(), ["a"], {"threshold": "argmax"}, ValueError, "model has one output"),
+        (lambda x: x[:, 0], ["a"], {"threshold": "argmax"}, ValueError, "model has one output"),
         (lambda x: x[:, 0] / 0 - x[:, 0] / 0, ["a"], {}, ValueError, "returned NaN"),
         (lambda x: x.sum(), ["a"], {}, ValueError, r"returned the shape \(\) for 2 rows"),
     ],

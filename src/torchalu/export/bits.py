@@ -3,13 +3,16 @@
 import copy
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from torchalu.nn import LogicGates
+from torchalu.nn import GroupSum, LogicGates
+
+Threshold = float | Literal["argmax"]
+"""What an output has to exceed to be true: a number, or "argmax" for all the others."""
 
 MOST_INPUTS = 20
 """With more inputs than this, not all of their values are tried."""
@@ -28,13 +31,13 @@ class BitModel:
         predict: takes float64, (rows, inputs), and gives (rows,) or (rows, outputs).
         low: the number that stands for a false input.
         high: the number that stands for a true input.
-        threshold: an output above it is true.
+        threshold: an output above it is true; "argmax": the greatest one, the first of equals.
     """
 
     predict: Callable[[Tensor], Any]
     low: float
     high: float
-    threshold: float
+    threshold: Threshold
 
     def decide(self, bits: np.ndarray) -> np.ndarray:
         """The decisions for rows of bits, (rows, outputs)."""
@@ -68,14 +71,22 @@ class BitModel:
             raise ValueError(
                 "model returned NaN; allowed: numbers; take a run that did not diverge"
             )
-        return (outputs > self.threshold).reshape(len(numbers), -1).numpy()
+        if self.threshold != "argmax":
+            return (outputs > self.threshold).reshape(len(numbers), -1).numpy()
+        if outputs.ndim == 1 or outputs.shape[1] == 1:
+            raise ValueError(
+                "threshold is 'argmax', and model has one output; allowed: a number, above which "
+                "the output is true"
+            )
+        # NumPy's argmax is the first of equals, as the circuit's label is; torch's may be any.
+        return np.arange(outputs.shape[1]) == outputs.numpy().argmax(1)[:, None]
 
 
 def bit_model(
     model: Callable[[Tensor], Any],
     names: Sequence[str],
     encoding: tuple[float, float] | None,
-    threshold: float | None,
+    threshold: Threshold | None,
 ) -> BitModel:
     """A model as a function of bits: a copy in evaluation mode and float64, on the CPU.
 
@@ -84,14 +95,16 @@ def bit_model(
         names: the names of the inputs.
         encoding: the numbers that stand for a false and a true input; by default 0 and 1 where
             the model begins with gates, else -1 and 1.
-        threshold: an output above it is true; by default 1/2 where the model ends with gates or
-            a `Sigmoid`, else 0.
+        threshold: an output above it is true; "argmax": the greatest output alone is, the first
+            of equals. By default "argmax" where the model ends with `GroupSum`, 1/2 where it ends
+            with gates or a `Sigmoid`, else 0.
 
     Raises:
         TypeError: `model` cannot be called.
         ValueError: the first layer takes another number of inputs; `encoding` is no pair of
-            ascending numbers, or `threshold` is not finite; or one of them is left out and the
-            layer that would decide is of another class and has gates inside.
+            ascending numbers, or `threshold` is neither finite nor "argmax"; or one of them is
+            left out and the layer that would decide is of another class and has gates inside, or
+            counts them in one group.
     """
     if not callable(model):
         raise TypeError(f"model is {type(model).__name__}; allowed: a module or a function")
@@ -105,12 +118,15 @@ def bit_model(
     low, high = _check_encoding(encoding)
     if threshold is None:
         _check_gates(last, "threshold", "0.5 for bits that come from gates, 0 for logits")
-        threshold = 0.5 if isinstance(last, LogicGates | nn.Sigmoid) else 0.0
-    if not np.isfinite(threshold):
-        raise ValueError(f"threshold is {threshold}; allowed: a finite number")
+        threshold = _default_threshold(last)
+    if threshold != "argmax" and (isinstance(threshold, str) or not np.isfinite(threshold)):
+        raise ValueError(
+            f"threshold is {threshold!r}; allowed: a finite number, or 'argmax' for the label of "
+            "a classifier"
+        )
     if isinstance(model, nn.Module):
         model = copy.deepcopy(model).to(device="cpu", dtype=torch.float64).eval()
-    return BitModel(model, low, high, float(threshold))
+    return BitModel(model, low, high, threshold if threshold == "argmax" else float(threshold))
 
 
 def leaves(module: nn.Module) -> Iterator[nn.Module]:
@@ -128,9 +144,25 @@ def _ends(module: nn.Module) -> tuple[nn.Module | None, nn.Module | None]:
     return (layers[0], layers[-1]) if layers else (None, None)
 
 
+def _default_threshold(last: nn.Module | None) -> Threshold:
+    """What makes an output of the last layer true."""
+    match last:
+        case GroupSum(num_groups=1):
+            raise ValueError(
+                "threshold is left out, and model ends with GroupSum(1), which counts gates; give "
+                "a number that the count has to exceed"
+            )
+        case GroupSum():
+            return "argmax"
+        case LogicGates() | nn.Sigmoid():
+            return 0.5
+        case _:
+            return 0.0
+
+
 def _check_gates(layer: nn.Module | None, name: str, choice: str) -> None:
     """Refuse to guess what goes into a layer, or comes out of it, that has gates inside."""
-    if layer is None or isinstance(layer, LogicGates):
+    if layer is None or isinstance(layer, LogicGates | GroupSum):
         return
     if any(isinstance(part, LogicGates) for part in layer.modules()):
         raise ValueError(

@@ -11,7 +11,14 @@ from sympy.logic import false, true
 from sympy.logic.boolalg import Boolean
 from torch import Tensor, nn
 
-from torchalu.export.bits import MOST_INPUTS, BitModel, all_bits, bit_model, random_bits
+from torchalu.export.bits import (
+    MOST_INPUTS,
+    BitModel,
+    Threshold,
+    all_bits,
+    bit_model,
+    random_bits,
+)
 from torchalu.export.boolean import evaluate_boolean, formula_length, short_formula, xor
 from torchalu.export.boolean_text import boolean_to_latex, boolean_to_python
 from torchalu.export.logic_certificate import LogicCertificate, Method, certify_bits
@@ -65,7 +72,7 @@ def to_logic(
     names: Sequence[str],
     *,
     encoding: tuple[float, float] | None = None,
-    threshold: float | None = None,
+    threshold: Threshold | None = None,
     rows: int = 100_000,
     generator: torch.Generator | None = None,
 ) -> LogicReading:

@@ -12,7 +12,14 @@ from sympy.logic.boolalg import Boolean
 from torch import Tensor
 
 from torchalu.export.arrays import finite, real_array
-from torchalu.export.bits import MOST_INPUTS, BitModel, all_bits, bit_model, random_bits
+from torchalu.export.bits import (
+    MOST_INPUTS,
+    BitModel,
+    Threshold,
+    all_bits,
+    bit_model,
+    random_bits,
+)
 from torchalu.export.boolean import evaluate_boolean
 from torchalu.export.truth_table import check_inputs
 
@@ -98,7 +105,7 @@ def certify_logic(
     X: Any = None,
     *,
     encoding: tuple[float, float] | None = None,
-    threshold: float | None = None,
+    threshold: Threshold | None = None,
     rows: int = 100_000,
     generator: torch.Generator | None = None,
 ) -> LogicCertificate:

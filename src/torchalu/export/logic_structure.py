@@ -59,6 +59,8 @@ def structure_formulas(
         StructureError: a layer is of a class that is not known, or a pre-activation follows no
             single input.
     """
+    if decider.threshold == "argmax":
+        raise StructureError("the label is a comparison of outputs, which no weight spells out")
     half, middle = (decider.high - decider.low) / 2, (decider.high + decider.low) / 2
     count = len(names)
     symbols = tuple(Symbol(name) for name in names)

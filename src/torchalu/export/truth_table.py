@@ -10,7 +10,7 @@ from sympy import Symbol
 from sympy.logic.boolalg import Boolean
 from torch import Tensor
 
-from torchalu.export.bits import MOST_INPUTS, all_bits, bit_model
+from torchalu.export.bits import MOST_INPUTS, Threshold, all_bits, bit_model
 from torchalu.export.boolean import short_formula
 from torchalu.export.boolean_text import boolean_to_latex, boolean_to_python
 from torchalu.export.sympy import check_names
@@ -76,7 +76,7 @@ def truth_table(
     names: Sequence[str],
     *,
     encoding: tuple[float, float] | None = None,
-    threshold: float | None = None,
+    threshold: Threshold | None = None,
 ) -> TruthTable:
     """Try all values of a model's inputs, and write down what it decides.
 
@@ -88,8 +88,10 @@ def truth_table(
         names: the names of the inputs, 1 to 20 of them.
         encoding: the numbers that stand for a false and a true input; by default 0 and 1 where
             the model begins with :class:`torchalu.nn.LogicGates`, else -1 and 1.
-        threshold: an output above it is true; by default 1/2 where the model ends with
-            :class:`torchalu.nn.LogicGates` or a `Sigmoid`, else 0, as for logits.
+        threshold: an output above it is true; "argmax": the greatest output alone is, the first
+            of equals, so that there is a formula for each label of a classifier. By default
+            "argmax" where the model ends with :class:`torchalu.nn.GroupSum`, 1/2 where it ends
+            with :class:`torchalu.nn.LogicGates` or a `Sigmoid`, else 0, as for logits.
 
     Returns:
         The table.
@@ -97,8 +99,10 @@ def truth_table(
     Raises:
         TypeError: `model` cannot be called, or names are no strings.
         ValueError: there are no names, more than 20, or two that are equal; `encoding` is not
-            ascending; `encoding` or `threshold` is left out, and the layer that would decide is
-            of another class with gates inside; or the model returns NaN or another shape.
+            ascending; `threshold` is neither finite nor "argmax", or that with one output;
+            `encoding` or `threshold` is left out, and the layer that would decide is of another
+            class with gates inside, or counts gates in one group; or the model returns NaN or
+            another shape.
 
     Source:
         Ours.
