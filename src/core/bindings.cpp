@@ -25,7 +25,7 @@ namespace {
 using Array = nb::ndarray<nb::c_contig, nb::device::cpu>;
 using Doubles = nb::ndarray<double, nb::c_contig, nb::device::cpu>;
 using Indices = nb::ndarray<std::int32_t, nb::c_contig, nb::device::cpu>;
-using LayerTuple = std::tuple<int, int, int, int, int, bool, bool, double>;
+using LayerTuple = std::tuple<int, int, int, int, int, bool, bool, double, double, double>;
 using RangeTuple = std::tuple<double, double, double, double, bool>;
 // operation, subsets, ranges, the inputs' common share, evaluation rows, noise
 using SampledTuple = std::tuple<int, Indices, Indices, RangeTuple, RangeTuple, double, std::int64_t, double>;
@@ -64,9 +64,10 @@ struct Member {
 
 Plan to_plan(const MemberTuple &tuple, Member &member) {
   const auto &[layer_tuples, sampled, table, validation, hyper, rules, stop, state] = tuple;
-  for (const auto &[kind, in, out, offset, parametrization, bias, separate, eps] : layer_tuples)
+  for (const auto &[kind, in, out, offset, parametrization, bias, separate, eps, low, high] : layer_tuples)
     member.layers.push_back(
-        {Kind(kind), in, out, offset, Parametrization(parametrization), bias, separate, eps, member.layers.empty()});
+        {Kind(kind), in, out, offset, Parametrization(parametrization), bias, separate, eps, low, high,
+         member.layers.empty()});
   Plan plan{};
   plan.layers = member.layers.data();
   plan.layer_count = int(member.layers.size());
@@ -94,7 +95,7 @@ Plan to_plan(const MemberTuple &tuple, Member &member) {
   plan.replicas = int(n);
   const double *h = hyper.data(), *q = rules.data();
   plan.hyper = {h, h + n, h + 2 * n, h + 3 * n, h + 4 * n, h + 5 * n};
-  plan.rules = {q, q + p, q + 2 * p, q + 3 * p};
+  plan.rules = {q, q + p, q + 2 * p, q + 3 * p, q + 4 * p};
   std::tie(plan.stop_below, plan.stop_patience, plan.goal, plan.settle, plan.stall) = stop;
   plan.max_records = std::int64_t(records.shape(1));
   plan.state = {parameters.data(),  m.data(),           v.data(),           best.data(),     step.data(),

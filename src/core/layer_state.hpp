@@ -27,22 +27,25 @@ template <class T> struct LayerState {
   Batch<T> output, grad_output;
   T *effective, *grad_effective, *slopes;  // effective weights that differ from the parameters
   Batch<T> logs, grad_logs, angles, grad_angles;  // (in): log magnitudes, and pi g where x < 0
-  Batch<T> first, grad_first;             // (out), or (2 out) for a gated unit: sum, then gate
+  Batch<T> factors, grad_factors;  // (2 in) of an NMRU; (in): signs of an iNALU, noise of an sNMU
+  Batch<T> first, grad_first;             // (out), or (2 out): a gated unit's sum, then its gate
   Batch<T> second, grad_second;           // (out): product, or angle
   Forms<T> of_input, of_logs, of_angles;
   vec<T> *scratch;                        // for products
+  bool noisy;                             // an sNMU in training
 };
 
 inline bool in_log_space(Kind k) {
-  return k == Kind::kNACMul || k == Kind::kNALU || k == Kind::kRealNPU || k == Kind::kNPU;
+  return k == Kind::kNACMul || k == Kind::kNALU || k == Kind::kRealNPU || k == Kind::kNPU || k == Kind::kINALU;
 }
 inline bool is_gated(Kind k) { return k == Kind::kNALU || k == Kind::kGatedNAUNMU; }
-inline bool has_angle(Kind k) { return k == Kind::kRealNPU || k == Kind::kNPU; }
+inline bool has_angle(Kind k) { return k == Kind::kRealNPU || k == Kind::kNPU || k == Kind::kNMRU; }
+inline bool has_factors(Kind k) { return k == Kind::kNMRU || k == Kind::kSNMU || k == Kind::kINALU; }
 
 inline bool multiplies_logs(const Layer &l) { return l.kind == Kind::kNACMul || l.kind == Kind::kNALU; }
 // Are the layer's forms, and the log magnitudes of its input, those of the whole team's first
 // layers? Then the layer itself only goes on from their values.
-inline bool shares_forms(const Layer &l) { return l.first && !has_angle(l.kind); }
+inline bool shares_forms(const Layer &l) { return l.first && !has_angle(l.kind) && !has_factors(l.kind); }
 
 template <class T> LayerState<T> take_layer(Arena &arena, const Layer &l, int rows) {
   LayerState<T> s{};
@@ -55,13 +58,15 @@ template <class T> LayerState<T> take_layer(Arena &arena, const Layer &l, int ro
   s.slopes = arena.take<T>(4 * weights);
   if (in_log_space(l.kind) && !shares_forms(l)) s.logs = batch(l.in), s.grad_logs = batch(l.in);
   if (has_angle(l.kind)) s.angles = batch(l.in), s.grad_angles = batch(l.in);
-  if (in_log_space(l.kind) || is_gated(l.kind)) {
+  const int factors = l.kind == Kind::kNMRU ? 2 * l.in : l.in;
+  if (has_factors(l.kind)) s.factors = batch(factors), s.grad_factors = batch(factors);
+  if (in_log_space(l.kind) || is_gated(l.kind) || l.kind == Kind::kNMRU) {
     s.first = batch(2 * l.out), s.grad_first = batch(2 * l.out);
     s.second = batch(l.out), s.grad_second = batch(l.out);
   }
   Forms<T> *const all[] = {&s.of_input, &s.of_logs, &s.of_angles};
   for (Forms<T> *forms : all) forms->form = arena.take<Form<T>>(2 * l.out);
-  s.scratch = arena.take<vec<T>>(product_scratch<T>(l.in));
+  s.scratch = arena.take<vec<T>>(product_scratch<T>(factors));
   return s;
 }
 
@@ -89,7 +94,15 @@ template <class T> void name_forms(const Layer &l, const T *p, T *dp, LayerState
       s.of_logs.add(l, l.out, p, s.first, s.grad_first, dp);
       s.of_logs.add(l, l.out, p + n, s.second, s.grad_second, dp + n);
       break;
+    case Kind::kNMRU:
+      s.of_angles.add(l, l.out, s.effective + 2 * n, s.second, s.grad_second, s.grad_effective + 2 * n);
+      break;
+    case Kind::kINALU:
+      s.of_input.add(l, l.out, s.effective, s.first, s.grad_first, s.grad_effective);
+      s.of_logs.add(l, l.out, s.effective + n, s.second, s.grad_second, s.grad_effective + n);
+      break;
     case Kind::kNMU:
+    case Kind::kSNMU:
     case Kind::kReLU:
     case Kind::kReLU6: break;
   }

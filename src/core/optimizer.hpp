@@ -12,7 +12,7 @@ template <class T> class Optimizer {
   T *parameters, *gradient, *first, *second;
 
   Optimizer(const Plan &plan, Arena &arena) : plan_(&plan), count_(padded<T>(plan.parameter_count)) {
-    T **const arrays[] = {&parameters, &gradient, &first, &second, &low_, &high_, &sparsity_, &l1_};
+    T **const arrays[] = {&parameters, &gradient, &first, &second, &low_, &high_, &sparsity_, &l1_, &l1_until_};
     for (T **array : arrays) *array = arena.take<T>(count_);
   }
 
@@ -24,6 +24,7 @@ template <class T> class Optimizer {
       high_[k] = real ? T(plan_->rules.high[k]) : infinity;
       sparsity_[k] = real ? T(plan_->rules.sparsity[k]) : T(0);
       l1_[k] = real ? T(plan_->rules.l1[k]) : T(0);
+      l1_until_[k] = real ? T(plan_->rules.l1_until[k]) : infinity;
       parameters[k] = gradient[k] = first[k] = second[k] = T(0);
     }
   }
@@ -59,7 +60,7 @@ template <class T> class Optimizer {
     return h.penalty[replica] * (ramp < 0 ? 0 : ramp > 1 ? 1 : ramp);
   }
 
-  // The gradient of weight * (sparsity min(|w|, |1 - |w||) + l1 |w|).
+  // The gradient of weight * (sparsity min(|w|, |1 - |w||) + l1 min(|w|, l1_until)).
   void add_penalty(double weight) {
     if (weight == 0) return;
     const T one = T(1), half = T(0.5);
@@ -68,7 +69,8 @@ template <class T> class Optimizer {
       const vec<T> distance = absolute<T>(other), far = -sign<T>(other);
       const vec<T> tie = (one + far) * half;
       const vec<T> slope = select<T>(magnitude < distance, broadcast(one), select<T>(magnitude > distance, far, tie));
-      const vec<T> pull = sign<T>(w) * (slope * load(sparsity_ + k) + load(l1_ + k));
+      const vec<T> l1 = select<T>(magnitude < load(l1_until_ + k), load(l1_ + k), zero<T>());
+      const vec<T> pull = sign<T>(w) * (slope * load(sparsity_ + k) + l1);
       store(gradient + k, vec<T>(load(gradient + k) + pull * T(weight)));
     }
   }
@@ -98,7 +100,7 @@ template <class T> class Optimizer {
 
   const Plan *plan_;
   std::size_t count_;
-  T *low_, *high_, *sparsity_, *l1_;
+  T *low_, *high_, *sparsity_, *l1_, *l1_until_;
 };
 
 }  // namespace torchalu::TORCHALU_ISA

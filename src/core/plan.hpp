@@ -6,7 +6,9 @@
 
 namespace torchalu {
 
-enum class Kind : int { kLinear, kNMU, kNAC, kNACMul, kNALU, kGatedNAUNMU, kRealNPU, kNPU, kReLU, kReLU6 };
+enum class Kind : int {
+  kLinear, kNMU, kNAC, kNACMul, kNALU, kGatedNAUNMU, kRealNPU, kNPU, kReLU, kReLU6, kNMRU, kSNMU, kINALU
+};
 enum class Parametrization : int { kTanhSigmoid, kSigmoid, kClamped };
 enum class Operation : int { kAdd, kSubtract, kMultiply, kDivide, kSquare, kRoot };
 enum class Status : std::int8_t { kRunning, kFinished, kStopped, kNaN };
@@ -18,7 +20,7 @@ struct Layer {
   int in, out, offset;
   Parametrization parametrization;
   bool bias, separate;
-  double eps;
+  double eps, low, high;  // of an sNMU's noise; `high` is an iNALU's greatest exponent
   bool first;  // its input are the rows of the task
 };
 
@@ -63,6 +65,7 @@ struct Hyperparameters {
 struct ParameterRules {
   const double *low, *high;          // bounds that hold after each optimizer step
   const double *sparsity, *l1;       // coefficients of min(|w|, |1 - |w||) and of |w|
+  const double *l1_until;            // the magnitude from which on |w| counts for nothing
 };
 
 // Owned by the caller, updated in place: a run that stops anywhere goes on from here.

@@ -20,6 +20,7 @@ inline std::uint64_t splitmix64(std::uint64_t &state) {
 // number that the inputs of a row share and for the noise of the targets.
 enum Stream : std::uint64_t { kTraining = 0, kValidation = 1, kExtrapolation = 2 };
 inline constexpr std::uint64_t kCommonStream = 4, kNoiseStream = 8;
+inline constexpr std::uint64_t kUnitStream = 16;  // times 1 + the number of the layer: the noise of an sNMU
 
 inline std::uint64_t mix(std::uint64_t seed, std::uint64_t replica, std::uint64_t stream,
                          std::uint64_t step) {

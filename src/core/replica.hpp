@@ -38,6 +38,7 @@ template <class T> class Replica {
   // From the values of the first layer's forms to their slopes, at the step of this number, counted
   // from 0. False where the loss is not finite: the run ends, its parameters as they were.
   bool backpropagate(int replica, std::int64_t step, const Rows<T> &rows) {
+    draw_noise(replica, step);
     training_loss_ = forward_all(rows, plan_->batch_size, true);
     if (!is_finite(training_loss_)) {
       const double nan = __builtin_nan("");
@@ -125,10 +126,22 @@ template <class T> class Replica {
     return {layers_[layer - 1].output.data, rows_};
   }
 
+  void draw_noise(int replica, std::int64_t step) {
+    for (int k = 0; k < plan_->layer_count; ++k) {
+      const Layer &l = plan_->layers[k];
+      if (l.kind != Kind::kSNMU) continue;
+      const std::uint64_t key =
+          mix(plan_->seed, plan_->replica_ids[replica], kUnitStream * std::uint64_t(1 + k), std::uint64_t(step));
+      draw_uniform<T>(key, {l.low, l.high, 0, 1, false}, std::ptrdiff_t(l.in) * rows_, layers_[k].factors.data);
+    }
+  }
+
   // The mean of the squared error over the rows that count, and its gradient by the output.
   double forward_all(const Rows<T> &rows, double row_count, bool with_gradient) {
-    for (int k = 0; k < plan_->layer_count; ++k)
+    for (int k = 0; k < plan_->layer_count; ++k) {
+      layers_[k].noisy = with_gradient;
       forward<T>(plan_->layers[k], optimizer_.parameters + plan_->layers[k].offset, layers_[k], input_of(k, rows), rows_);
+    }
     LayerState<T> &last = layers_[plan_->layer_count - 1];
     const T scale = T(1.0 / (row_count * plan_->out_features));
     double total = 0;

@@ -4,8 +4,7 @@
 // the Python modules torchalu.functional, whose bodies define what these must equal.
 #pragma once
 
-#include "log_space.hpp"
-#include "weights.hpp"
+#include "factor_units.hpp"
 
 namespace torchalu::TORCHALU_ISA {
 
@@ -50,7 +49,15 @@ template <class T> void forward(const Layer &l, const T *p, LayerState<T> &s, Ba
       if (l.bias)
         for_each_vector<T>(l.out, rows, [&](int o, int r) { store(s.output[o] + r, load(s.output[o] + r) + p[n + o]); });
       break;
+    case Kind::kSNMU:
+      if (s.noisy) {
+        stochastic_forward(l, p, s, x, rows);
+        break;
+      }
+      [[fallthrough]];
     case Kind::kNMU: product_forward<T>(p, l.in, l.out, x, s.output, rows, s.scratch); break;
+    case Kind::kNMRU: nmru_forward(l, s, x, rows); break;
+    case Kind::kINALU: inalu_forward(l, p, s, x, rows); break;
     case Kind::kNAC: break;
     case Kind::kNACMul: exponential(s.output, l.out, rows); break;
     case Kind::kNALU:
@@ -83,7 +90,7 @@ void backward(const Layer &l, const T *p, LayerState<T> &s, Batch<const T> x, in
   const Batch<const T> dz{s.grad_output.data, rows};
   if (dx.data) fill_zero(dx, l.in, rows);
   fill_zero(s.grad_effective, l.kind == Kind::kNAC || l.kind == Kind::kNACMul ? n
-                              : is_gated(l.kind)                              ? 3 * n
+                              : is_gated(l.kind) || has_factors(l.kind)       ? 3 * n
                                                                               : 0);
   switch (l.kind) {
     case Kind::kLinear:
@@ -95,6 +102,9 @@ void backward(const Layer &l, const T *p, LayerState<T> &s, Batch<const T> x, in
         }
       break;
     case Kind::kNMU: product_backward<T>(p, l.in, l.out, x, dz, rows, dx, dp, s.scratch); break;
+    case Kind::kSNMU: stochastic_backward(l, p, s, x, rows, dx, dp); break;
+    case Kind::kNMRU: nmru_backward(l, s, x, rows, dx); break;
+    case Kind::kINALU: inalu_backward(l, p, s, x, rows, dx, dp); break;
     case Kind::kNAC: break;
     case Kind::kNACMul:
       for_each_vector<T>(l.out, rows, [&](int o, int r) {
@@ -149,12 +159,15 @@ template <class T> double sparsity_error(const Layer &l, const T *p, const Layer
   switch (l.kind) {
     case Kind::kLinear:
     case Kind::kNMU:
+    case Kind::kSNMU:
     case Kind::kRealNPU:
     case Kind::kNPU: scan(p); break;
     case Kind::kNAC:
     case Kind::kNACMul: scan(s.effective); break;
     case Kind::kNALU: scan(s.effective), scan(s.effective + 2 * n); break;
+    case Kind::kNMRU:
     case Kind::kGatedNAUNMU: scan(p), scan(p + n); break;
+    case Kind::kINALU: scan(s.effective), scan(s.effective + n); break;
     default: break;
   }
   return worst;

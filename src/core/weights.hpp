@@ -76,6 +76,19 @@ template <class T> void prepare(const Layer &l, const T *p, LayerState<T> &s) {
       copy(p, w, n);
       copy(p + 2 * n, w + n, n);
       break;
+    case Kind::kNMRU:  // the rows of both weights side by side, and then their sum
+      for (int o = 0; o < l.out; ++o) {
+        const std::size_t row = std::size_t(o) * l.in;
+        copy(p + row, w + 2 * row, l.in);
+        copy(p + n + row, w + 2 * row + l.in, l.in);
+      }
+      for (std::size_t k = 0; k < n; ++k) w[2 * n + k] = p[k] + p[n + k];
+      break;
+    case Kind::kINALU:
+      tanh_sigmoid(p, p + n, w, slope, slope + n, n);
+      tanh_sigmoid(p + 2 * n, p + 3 * n, w + n, slope + 2 * n, slope + 3 * n, n);
+      for (std::size_t k = 0; k < n; ++k) w[2 * n + k] = w[n + k] < T(0) ? -w[n + k] : w[n + k];
+      break;
     default: break;
   }
 }
@@ -105,6 +118,20 @@ template <class T> void finish_gradient(const Layer &l, LayerState<T> &s, T *dp)
     case Kind::kGatedNAUNMU:
       add(g, dp, n);
       add(g + n, dp + 2 * n, n);
+      break;
+    case Kind::kNMRU:
+      for (int o = 0; o < l.out; ++o) {
+        const std::size_t row = std::size_t(o) * l.in;
+        add(g + 2 * row, dp + row, l.in);
+        add(g + 2 * row + l.in, dp + n + row, l.in);
+      }
+      add(g + 2 * n, dp, n);
+      add(g + 2 * n, dp + n, n);
+      break;
+    case Kind::kINALU:
+      for (std::size_t k = 0; k < n; ++k) g[n + k] += s.effective[n + k] < T(0) ? -g[2 * n + k] : g[2 * n + k];
+      both(g, slope, dp);
+      both(g + n, slope + 2 * n, dp + 2 * n);
       break;
     default: break;
   }

@@ -4,6 +4,7 @@ import pytest
 import torch
 from torch import nn
 
+from torchalu import _core, functional
 from torchalu.engine import instruction_set, instruction_sets, sample_batch, train
 from torchalu.engine import select_instruction_set as select
 from torchalu.nn import (
@@ -24,6 +25,22 @@ from torchalu.nn import (
 )
 from torchalu.tasks import SimpleFunction, Table
 
+
+class DrawnSNMU(SNMU):
+    """An SNMU with the noise that the native trainer draws for seed 5, replica 2."""
+
+    place = 0
+    step = 0
+
+    def forward(self, input):
+        columns = torch.empty(input.shape[1], -(-len(input) // 16) * 16, dtype=self.dtype_drawn)
+        interval = (*self.noise, 0.0, 1.0, False)
+        _core.sample(5, 2, 16 * (1 + self.place), self.step, interval, columns)
+        self.step += 1
+        noise = columns.T[: len(input)].to(input.dtype)
+        return functional.snmu(input, self.effective_weight(), noise)
+
+
 # A second layer in log space has a large eps here: with 1e-7 a row whose first layer comes near 0
 # amplifies the rounding of either program by 1e7, and the comparison would measure nothing else.
 STACKS = {
@@ -41,6 +58,12 @@ STACKS = {
     "real_npu_modified": lambda: [RealNPU(10, 3, modified=True), NAU(3, 1)],
     "npu": lambda: [NAU(10, 3), NPU(3, 1)],
     "npu_first": lambda: [NPU(10, 3), NAU(3, 1)],
+    "nmru": lambda: [NAU(10, 3), NMRU(3, 1, eps=0.1)],
+    "nmru_first": lambda: [NMRU(10, 3, eps=0.1), NAU(3, 1)],
+    "snmu": lambda: [NAU(10, 3), SNMU(3, 1)],
+    "snmu_first": lambda: [SNMU(10, 5), NAU(5, 1)],
+    "inalu": lambda: [NAU(10, 3), INALU(3, 2, eps=0.1), NAU(2, 1)],
+    "inalu_first": lambda: [INALU(10, 3, max_exponent=0.5), INALU(3, 1, eps=0.1)],
     "linear": lambda: [nn.Linear(10, 4), nn.Linear(4, 1, bias=False)],
     "relu": lambda: [nn.Linear(10, 5), nn.ReLU(), nn.Linear(5, 1)],
     "relu6": lambda: [nn.Linear(10, 5), nn.ReLU6(), nn.Linear(5, 1)],
@@ -61,6 +84,10 @@ def moderate(state):
 def train_in_pytorch(modules, task, initial, steps, dtype, batch_size=100, clip_norm=None):
     """The same training, written out with torch's own autograd and Adam, in float64."""
     model = nn.Sequential(*modules).double()
+    for place, module in enumerate(model):
+        if isinstance(module, SNMU):
+            module.__class__ = DrawnSNMU
+            module.place, module.dtype_drawn = place, dtype
     model.load_state_dict({name: value.double() for name, value in initial.items()})
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
     constrain_after(optimizer, model)
@@ -111,12 +138,60 @@ def test_equals_pytorch_in_float64(name, sampled_from, dtype, tolerance):
         torch.testing.assert_close(actual[key][0].double(), value, rtol=tolerance, atol=tolerance)
 
 
-@pytest.mark.parametrize("unit", [INALU, NMRU, SNMU])
-def test_units_that_only_pytorch_trains_are_named(unit):
-    """An SNMU is an NMU to Python, but not to the native trainer, which has no noise."""
-    message = rf"stack\[1\] is a {unit.__name__}; the native trainer knows .*NMU.*PyTorch training"
+def test_modules_that_only_pytorch_trains_are_named():
+    """A subclass is not taken for its base: it may compute something else."""
+    message = r"stack\[1\] is a Doubled; the native trainer knows .*NMU.*PyTorch training"
     with pytest.raises(TypeError, match=message):
-        train([NAU(10, 3), unit(3, 1)], SimpleFunction("mul", in_features=10), steps=1, replicas=1)
+        train(
+            [NAU(10, 3), type("Doubled", (NMU,), {})(3, 1)],
+            SimpleFunction("mul", in_features=10),
+            steps=1,
+            replicas=1,
+        )
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_noise_of_snmu_is_that_of_its_training_alone(sparse):
+    """Weights of 0 and 1 cancel it; others see it in the training loss, not in the others."""
+    weight = torch.tensor([[1.0, 1.0, 0.0]] if sparse else [[0.9, 0.8, 0.1]], dtype=torch.float64)
+    task = SimpleFunction("mul", in_features=3, subsets=((0,), (1,)))
+    losses = [
+        train(
+            [unit(3, 1)],
+            task,
+            steps=1,
+            replicas=[0],
+            initial={"0.weight": weight},
+            learning_rate=1e-12,
+            dtype=torch.float64,
+            evaluate_every=1,
+        ).records.row(-1, named=True)
+        for unit in (NMU, SNMU)
+    ]
+    for column in ("validation_loss", "extrapolation_loss"):
+        assert losses[1][column] == pytest.approx(losses[0][column], rel=1e-9, abs=1e-20)
+    without, noisy = (loss["training_loss"] for loss in losses)
+    assert (noisy < 1e-25) if sparse else (abs(noisy / without - 1) > 0.01)
+
+
+def test_penalty_of_inalu_ends_at_saturated_parameters():
+    """A pull of 1/20 a parameter, averaged over each matrix, and none from 20 on."""
+    size = torch.tensor([[3.0, -19.0, 20.5, -21.0]], dtype=torch.float64)
+    initial = {f"0.{name}": size for name in ("w_hat", "m_hat", "mul_w_hat", "mul_m_hat")}
+    initial["0.gate_hat"] = torch.tensor([40.0], dtype=torch.float64)  # the sum alone
+    task = SimpleFunction("add", in_features=4, subsets=((0,), (1,)))
+    options = {"replicas": [0], "dtype": torch.float64, "initial": initial}
+    options |= {"learning_rate": 0.1, "penalty_start": 0, "penalty_end": 1}
+    before, free, pulled = (
+        train([INALU(4, 1)], task, steps=steps, penalty=weight, **options).parameters
+        for steps, weight in ((1, 0.0), (2, 0.0), (2, 1e9))
+    )
+    # Adam's second step where its second gradient is all that matters.
+    step = 0.1 * (0.1 / (1 - 0.9**2)) / (0.001 / (1 - 0.999**2)) ** 0.5
+    for name in initial.keys() - {"0.gate_hat"}:
+        moved = (pulled[name] - before[name])[0, 0]
+        assert moved[:2].tolist() == pytest.approx([step, -step], rel=1e-3)
+        assert pulled[name][0, 0, 2:].tolist() == free[name][0, 0, 2:].tolist()
 
 
 @pytest.fixture(params=instruction_sets())
@@ -128,7 +203,7 @@ def _each_instruction_set(request):
 
 
 @pytest.mark.usefixtures("_each_instruction_set")
-@pytest.mark.parametrize("name", ["nau_nmu", "nalu", "npu", "wide"])
+@pytest.mark.parametrize("name", ["nau_nmu", "nalu", "npu", "nmru", "snmu_first", "inalu", "wide"])
 def test_every_instruction_set_equals_pytorch(name):
     torch.manual_seed(1)
     modules = STACKS[name]()

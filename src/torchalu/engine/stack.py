@@ -12,7 +12,20 @@ import torch
 from jaxtyping import Float64
 from torch import Tensor, nn
 
-from torchalu.nn import NAC, NALU, NAU, NMU, NPU, GatedNAUNMU, NACMul, RealNPU, Unit
+from torchalu.nn import (
+    INALU,
+    NAC,
+    NALU,
+    NAU,
+    NMRU,
+    NMU,
+    NPU,
+    SNMU,
+    GatedNAUNMU,
+    NACMul,
+    RealNPU,
+    Unit,
+)
 
 MAX_WIDTH = 1024
 """Widest layer the native trainer takes; beyond it, PyTorch's own loop is the better tool."""
@@ -31,6 +44,9 @@ class Kind(IntEnum):
     NPU = 7
     RELU = 8
     RELU6 = 9
+    NMRU = 10
+    SNMU = 11
+    INALU = 12
 
 
 KINDS: dict[type[nn.Module], Kind] = {
@@ -45,7 +61,13 @@ KINDS: dict[type[nn.Module], Kind] = {
     NPU: Kind.NPU,
     nn.ReLU: Kind.RELU,
     nn.ReLU6: Kind.RELU6,
+    NMRU: Kind.NMRU,
+    SNMU: Kind.SNMU,
+    INALU: Kind.INALU,
 }
+Layer = tuple[int, int, int, int, int, bool, bool, float, float, float]
+"""A layer, as `Layer` in src/core/plan.hpp."""
+
 PARAMETRIZATIONS = ("tanh_sigmoid", "sigmoid", "clamped")
 
 
@@ -57,14 +79,14 @@ class Stack:
         template: a copy of the modules, in order, on the CPU.
         layers: a tuple a layer, as `torchalu._core.train` takes it.
         shapes: of each parameter, by its name in the template's `state_dict`.
-        rules: low bound, high bound, coefficient of the sparsity penalty and of |w|, a column
-            a parameter.
+        rules: low bound, high bound, coefficient of the sparsity penalty and of |w|, and where
+            the latter ends, a column a parameter.
     """
 
     template: nn.Sequential
-    layers: list[tuple[int, int, int, int, int, bool, bool, float]]
+    layers: list[Layer]
     shapes: dict[str, torch.Size]
-    rules: Float64[np.ndarray, "4 parameters"]
+    rules: Float64[np.ndarray, "5 parameters"]
 
     @property
     def in_features(self) -> int:
@@ -138,9 +160,7 @@ def read_stack(stack: nn.Module | Iterable[nn.Module]) -> Stack:
     return Stack(template, layers, shapes, np.ascontiguousarray(rules))
 
 
-def _read_layer(
-    index: int, module: nn.Module, offset: int, width: int | None
-) -> tuple[int, int, int, int, int, bool, bool, float]:
+def _read_layer(index: int, module: nn.Module, offset: int, width: int | None) -> Layer:
     kind = KINDS.get(type(module))
     if kind is None:
         known = ", ".join(known_type.__name__ for known_type in KINDS)
@@ -151,7 +171,7 @@ def _read_layer(
     if kind in (Kind.RELU, Kind.RELU6):
         if width is None:
             raise ValueError("stack[0] is an activation; begin with a layer that has sizes")
-        return (int(kind), width, width, offset, 0, False, False, 0.0)
+        return (int(kind), width, width, offset, 0, False, False, 0.0, 0.0, 0.0)
     size = (int(module.in_features), int(module.out_features))  # pyright: ignore[reportArgumentType]
     if width is not None and size[0] != width:
         raise ValueError(
@@ -163,18 +183,19 @@ def _read_layer(
     bias = getattr(module, "bias", None) is not None
     separate = bool(getattr(module, "separate", False))
     eps = float(getattr(module, "eps", 0.0))
-    return (int(kind), *size, offset, parametrization, bias, separate, eps)
+    low, high = getattr(module, "noise", (0.0, float(getattr(module, "max_exponent", 0.0))))
+    return (int(kind), *size, offset, parametrization, bias, separate, eps, low, high)
 
 
-def _rules(module: nn.Module) -> Float64[np.ndarray, "4 parameters"]:
+def _rules(module: nn.Module) -> Float64[np.ndarray, "5 parameters"]:
     """Bounds and penalty of each parameter, read off what the module itself does.
 
     The bounds are what `constrain_` makes of infinities. The slope of `penalty` at 1/4 and at
     3/4 tells min(|w|, |1 - |w||), where they differ in sign, from |w|, where they agree.
     """
     count = sum(p.numel() for p in module.parameters())
-    rules = np.zeros((4, count))
-    rules[0], rules[1] = -np.inf, np.inf
+    rules = np.zeros((5, count))
+    rules[0], rules[1], rules[4] = -np.inf, np.inf, np.inf
     if not isinstance(module, Unit):
         return rules
     probe = copy.deepcopy(module).to(torch.float64)
@@ -194,6 +215,7 @@ def _rules(module: nn.Module) -> Float64[np.ndarray, "4 parameters"]:
             else [torch.zeros_like(p) for p in probe.parameters()]
         )
         slopes.append(torch.cat([g.flatten() for g in gradients]).numpy())
+    rules[4] = module.penalty_until
     rules[2], rules[3] = (slopes[0] - slopes[1]) / 2, (slopes[0] + slopes[1]) / 2
     return rules
 

@@ -10,8 +10,6 @@ from torchalu.nn.unit import Factory, Unit
 
 _STARTS = {"w_hat": 0.88, "m_hat": 0.5, "mul_w_hat": 0.88, "mul_m_hat": 0.5, "gate_hat": 0.0}
 _START_STD = 0.2
-_FREE_FROM = 20.0
-"""The magnitude from which on the penalty leaves a parameter alone."""
 
 
 class INALU(Unit):
@@ -67,6 +65,8 @@ class INALU(Unit):
         -2.0
     """
 
+    penalty_until = 20.0
+
     def __init__(
         self,
         in_features: int,
@@ -120,7 +120,7 @@ class INALU(Unit):
         authors' program.
         """
         parameters: list[Tensor] = [getattr(self, name) for name in _STARTS]
-        missing = [(1 - p.abs() / _FREE_FROM).clamp(min=0).mean() for p in parameters]
+        missing = [(1 - p.abs() / self.penalty_until).clamp(min=0).mean() for p in parameters]
         return torch.stack(missing).sum()
 
     @torch.no_grad()

@@ -1,5 +1,6 @@
 """What all units have in common."""
 
+import math
 from abc import ABC, abstractmethod
 from inspect import signature
 from typing import ClassVar, NamedTuple
@@ -42,6 +43,7 @@ class Unit(nn.Module, ABC):
     Attributes:
         identity: the number that leaves a result as it is: 0 where the unit adds, 1 where it
             multiplies.
+        penalty_until: the magnitude from which on `penalty` leaves a parameter alone.
 
     Raises:
         TypeError: a size is no integer.
@@ -49,6 +51,7 @@ class Unit(nn.Module, ABC):
     """
 
     identity: ClassVar[float] = 0.0
+    penalty_until: ClassVar[float] = math.inf
 
     def __init__(self, in_features: int, out_features: int) -> None:
         super().__init__()
