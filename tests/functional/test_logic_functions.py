@@ -186,37 +186,68 @@ def test_any_number_of_operands_can_tie(name, k):
     torch.testing.assert_close(got, torch.full((2, k), 1 / k))
 
 
-@pytest.mark.parametrize("k", [2, 3, 5])
-def test_de_morgan(k):
-    z = logits(20, 2 * k)
-    for conjunction, disjunction in (("and_ail", "or_ail"), ("logit_and", "logit_or")):
-        negated = -getattr(functional, conjunction)(-z, k=k)
-        assert getattr(functional, disjunction)(z, k=k).equal(negated)
+OPERANDS = st.one_of(
+    st.sampled_from([0.0, -0.0, 1.0, -1.0, 1e4, -1e4, 1e-9, -1e-9, 40.0, -40.0]),
+    st.floats(-3, 3),
+    st.floats(-1e4, 1e4),
+)
+
+
+@st.composite
+def operands(draw, least=2, most=6):
+    """Rows of operands, with ties, zeros and magnitudes of all sizes among them."""
+    k = draw(st.integers(least, most))
+    row = st.lists(OPERANDS, min_size=k, max_size=k)
+    return torch.tensor(draw(st.lists(row, min_size=1, max_size=6)), dtype=torch.float64)
+
+
+def whole(name, z):
+    """The function of each row."""
+    return getattr(functional, name)(z, k=z.shape[1])
+
+
+def assert_same(got, wanted):
+    """To rounding, which the order of operands may change."""
+    torch.testing.assert_close(got, wanted, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("names", [("and_ail", "or_ail"), ("logit_and", "logit_or")])
+@settings(max_examples=60, deadline=None)
+@given(z=operands())
+def test_de_morgan(names, z):
+    conjunction, disjunction = names
+    assert whole(disjunction, z).equal(-whole(conjunction, -z))
+    slopes = gradient(lambda z: whole(disjunction, z), z)
+    assert slopes.equal(gradient(lambda z: whole(conjunction, z), -z))
 
 
 @each
-@pytest.mark.parametrize("k", [2, 3, 5])
-def test_order_does_not_matter(name, k):
-    z, operator = logits(20, k), getattr(functional, name)
-    torch.testing.assert_close(operator(z, k=k), operator(z.roll(1, 1), k=k))
-    slopes = [gradient(lambda z: operator(z, k=k), x) for x in (z, z.roll(1, 1))]
-    torch.testing.assert_close(slopes[0].roll(1, 1), slopes[1])
+@settings(max_examples=60, deadline=None)
+@given(z=operands(), data=st.data())
+def test_order_does_not_matter(name, z, data):
+    order = data.draw(st.permutations(range(z.shape[1])))
+    assert_same(whole(name, z[:, order]), whole(name, z))
+    slopes = [gradient(lambda z: whole(name, z), x) for x in (z, z[:, order])]
+    assert_same(slopes[1], slopes[0][:, order])
 
 
 @pytest.mark.parametrize("name", [*EXACT, "xnor_ail", "max_out", "min_out"])
-def test_pairs_of_pairs_are_fours(name):
-    z, operator = logits(20, 8), getattr(functional, name)
-    torch.testing.assert_close(operator(operator(z)), operator(z, k=4))
-    chain = operator(torch.cat([operator(z[:, :2]), z[:, 2:3]], 1))
-    torch.testing.assert_close(chain, operator(z[:, :3], k=3))
+@settings(max_examples=60, deadline=None)
+@given(z=operands(3, 6), data=st.data())
+def test_what_is_taken_together_first_does_not_matter(name, z, data):
+    first = data.draw(st.integers(2, z.shape[1] - 1))
+    assert_same(
+        whole(name, torch.cat([whole(name, z[:, :first]), z[:, first:]], 1)), whole(name, z)
+    )
 
 
 @pytest.mark.parametrize("name", SYMMETRIC)
-@pytest.mark.parametrize("k", [2, 3])
-def test_not_is_a_change_of_sign(name, k):
-    z, operator = logits(20, k), getattr(functional, name)
-    flipped = z * torch.tensor([-1.0] + [1.0] * (k - 1), dtype=z.dtype)
-    assert operator(flipped, k=k).equal(-operator(z, k=k))
+@settings(max_examples=60, deadline=None)
+@given(z=operands(), data=st.data())
+def test_not_is_a_change_of_sign(name, z, data):
+    signs = data.draw(st.lists(st.sampled_from([1.0, -1.0]), min_size=6, max_size=6))
+    turned = torch.tensor(signs[: z.shape[1]], dtype=z.dtype)
+    assert whole(name, z * turned).equal(turned.prod() * whole(name, z))
 
 
 @pytest.mark.parametrize("name", EXACT)
@@ -284,6 +315,14 @@ def test_wrong_arguments_are_named():
     z = torch.ones(2, 6)
     with pytest.raises(TypeError, match=r"torch\.int64"):
         functional.or_ail(z.long())
+    with pytest.raises(TypeError, match="input is a list; give a tensor"):
+        functional.or_ail([1.0, 2.0])
+    with pytest.raises(TypeError, match="input is a ndarray; give a tensor"):
+        functional.max_out(z.numpy())
+    with pytest.raises(TypeError, match="normalized is 'yes'; give True or False"):
+        functional.or_ail(z, normalized="yes")
+    with pytest.raises(TypeError, match="normalized is 1; give True or False"):
+        functional.logic_ensemble(z, ["or_ail"], normalized=1)
     for k in (1, 0, -3):
         with pytest.raises(ValueError, match=f"k is {k}; a group has 2 features or more"):
             functional.or_ail(z, k=k)

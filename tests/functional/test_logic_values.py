@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from torchalu import functional
+from torchalu import functional, kernels
 
 DIGITS = 330  # of log(expm1(s)) as much is lost as s is small; s is at least 1e-307 or vanishes
 SIZES = (2.0**-100, 2.0**-27, 2.0**-10, 0.75, 2.5, 20.0, 88.0, 704.0, 9984.0)
@@ -150,13 +150,27 @@ def test_infinite_operands(name):
     assert not given.grad.isnan().any()
 
 
+def written_out(name, z):
+    """The function of each row, in torch's own operations."""
+    functions = [kernels.FUNCTIONS.index(name)]
+    return kernels.logic_form(z[:, None, :, None], functions, [0.0], [1.0], False)
+
+
 @pytest.mark.parametrize(
     "name", [*EQUATIONS, "and_ail", "or_ail", "xnor_ail", "max_out", "min_out"]
 )
 @pytest.mark.parametrize("k", [2, 3])
 def test_nan_is_not_hidden(name, k):
     z = torch.where(torch.eye(k) == 1, torch.nan, torch.tensor([-1.0, 5.0, 2.0])[:k])
-    assert getattr(functional, name)(z, k=k).isnan().all()
+    for given in (z, z.where(z.isnan(), 0.0)):
+        assert getattr(functional, name)(given, k=k).isnan().all()
+        assert written_out(name, given).isnan().all()
+
+
+def test_infinity_beside_0_has_no_geometric_mean():
+    z = torch.tensor([[math.inf, 0.0], [0.0, -math.inf]])
+    assert functional.signed_geomean(z).isnan().all()
+    assert written_out("signed_geomean", z).isnan().all()
 
 
 def pairs_of(name):

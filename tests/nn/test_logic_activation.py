@@ -124,6 +124,8 @@ def test_wrong_arguments_are_named():
         nn.LogicActivation(["or_ail"], strategy="d")  # pyright: ignore[reportArgumentType]
     with pytest.raises(ValueError, match="normalized is True, but max_out has no normalized"):
         nn.LogicActivation(["or_ail", "max_out"], normalized=True)
+    with pytest.raises(TypeError, match="normalized is 'no'; give True or False"):
+        nn.LogicActivation(["or_ail"], normalized="no")  # pyright: ignore[reportArgumentType]
     with pytest.raises(ValueError, match="k is 1"):
         nn.LogicActivation(["or_ail"], k=1)
     with pytest.raises(TypeError, match=r"torch\.int64"):

@@ -147,3 +147,9 @@ def test_wrong_arguments_are_named(case: Case):
         case.make(layout="quarters")
     with pytest.raises(TypeError, match=r"torch\.int64"):
         case.make()(torch.ones(2, 4, dtype=torch.int64))
+    with pytest.raises(TypeError, match="input is a list; give a tensor"):
+        case.make()([1.0, 2.0])
+    for wrong in ("yes", 1, None):
+        if case.normalized is not None:
+            with pytest.raises(TypeError, match=f"normalized is {wrong!r}; give True or False"):
+                case.unit(normalized=wrong)

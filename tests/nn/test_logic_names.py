@@ -6,7 +6,7 @@ from pytorch_logit_logic import actfun_name2factory
 from pytorch_logit_logic.actfuns import _ACT_LAYER_LOGICAL
 
 from activations import ACTIVATIONS, Case, logits
-from torchalu import nn
+from torchalu import functional, kernels, nn
 
 TORCH_OWN = {
     "ReLU": torch.nn.ReLU,
@@ -50,6 +50,29 @@ def test_ensembles(name):
         assert (unit.normalized, unit.dim, unit.layout) == (normalized, -1, "halves")
 
 
+def test_functions_are_known_by_their_names():
+    z = logits(4, 6)
+    for name in kernels.FUNCTIONS:
+        unit = nn.activation(name, k=3)
+        assert not isinstance(unit, nn.LogicActivation)
+        assert unit(z).equal(getattr(functional, name)(z, k=3))
+        assert nn.LogicActivation([name], k=3)(z).equal(unit(z))
+
+
+@pytest.mark.parametrize(
+    ("spelling", "name"),
+    [
+        ("nail_or_xnor_duplicate", "nail_or_xnor_d"),
+        ("AIL OR AND partition", "ail_or_and_p"),
+        ("max-min-duplicate", "max_min_d"),
+        ("LOGIT-XNOR", "xnor_il"),
+    ],
+)
+def test_strategies_may_be_written_out(spelling, name):
+    assert nn.canonical_activation(spelling) == name
+    assert repr(nn.activation(spelling)) == repr(nn.activation(name))
+
+
 PUBLISHED = [name for name in _ACT_LAYER_LOGICAL if "clamp" not in name and "fixed" not in name]
 
 
@@ -88,6 +111,14 @@ def test_glu_halves_channels_like_the_others():
         ("xnor-aill", "xnor_ail"),
         ("nail_or_xnorr_d", "nail_or_xnor_d"),
         ("signed_geometric_mean", "signed_geomean"),
+        ("or_xnor_nail_d", "nail_or_xnor_d"),
+        ("xnor_or_nail_d", "nail_xnor_or_d"),
+        ("or_xnorr_nail_duplicate", "nail_or_xnor_duplicate"),
+        ("and_or_xnor_ail_p", "ail_and_or_xnor_p"),
+        ("geomean_signed", "signed_geomean"),
+        ("relu leaky", "leaky_relu"),
+        ("logit_nand", "logit_and"),
+        ("logit_adn", "logit_and"),
     ],
 )
 def test_wrong_names_are_told_the_nearest(wrong, near):

@@ -38,12 +38,13 @@ def reduce_groups(
         partition: each function takes an equal share of the groups, in place of all.
 
     Raises:
-        TypeError: the input holds integers; `k` or `dim` is no integer.
+        TypeError: the input is no tensor, or holds integers; `k` or `dim` is no integer;
+            `normalized` is no bool.
         ValueError: `k`, `dim` or `layout` is not one of those allowed, or the features cannot
             be divided so; `k` is so large that a normalized function has no scale in the dtype
             of the input, or in float32 where that is half precision.
     """
-    _check(input, k, dim, layout, len(operators) if partition else 1)
+    _check(input, k, dim, layout, normalized, len(operators) if partition else 1)
     k, dim = int(k), int(dim) % input.ndim
     moments = [logic_moments(each, k) if normalized else (0.0, 1.0) for each in operators]
     _check_scales(operators, moments, k, input.dtype)
@@ -91,8 +92,23 @@ def _check_scales(
             )
 
 
-def _check(input: Tensor, k: int, dim: int, layout: str, shares: int) -> None:
+def check_normalized(normalized: bool) -> None:
+    """Refuse what is neither True nor False.
+
+    Args:
+        normalized: as :func:`reduce_groups` takes it.
+
+    Raises:
+        TypeError: it is no bool.
+    """
+    if not isinstance(normalized, bool):
+        raise TypeError(f"normalized is {normalized!r}; give True or False")
+
+
+def _check(input: Tensor, k: int, dim: int, layout: str, normalized: bool, shares: int) -> None:
     """Refuse what cannot be divided into groups."""
+    if not isinstance(input, Tensor):
+        raise TypeError(f"input is a {type(input).__name__}; give a tensor")
     check_floating(input.dtype)
     for name, value in (("k", k), ("dim", dim)):
         if isinstance(value, bool) or not isinstance(value, Integral):
@@ -101,6 +117,7 @@ def _check(input: Tensor, k: int, dim: int, layout: str, shares: int) -> None:
         raise ValueError(f"k is {k}; a group has 2 features or more")
     if layout not in get_args(Layout):
         raise ValueError(f"layout is {layout!r}; give 'pairs' or 'halves'")
+    check_normalized(normalized)
     if not -input.ndim <= dim < input.ndim:
         raise ValueError(
             f"dim is {dim}, but input has shape {tuple(input.shape)}; give a dimension that it "

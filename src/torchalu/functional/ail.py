@@ -35,7 +35,8 @@ def and_ail(
         C features along `dim` to C / k.
 
     Raises:
-        TypeError: `input` holds integers; `k` or `dim` is no integer.
+        TypeError: `input` is no tensor, or holds integers; `k` or `dim` is no integer;
+            `normalized` is no bool.
         ValueError: `k` is less than 2; `input` has no such dimension; the number of features is
             not a multiple of k; there is no such layout.
 
@@ -84,7 +85,8 @@ def or_ail(
         C features along `dim` to C / k.
 
     Raises:
-        TypeError: `input` holds integers; `k` or `dim` is no integer.
+        TypeError: `input` is no tensor, or holds integers; `k` or `dim` is no integer;
+            `normalized` is no bool.
         ValueError: `k` is less than 2; `input` has no such dimension; the number of features is
             not a multiple of k; there is no such layout.
 
@@ -132,7 +134,8 @@ def xnor_ail(
         C features along `dim` to C / k.
 
     Raises:
-        TypeError: `input` holds integers; `k` or `dim` is no integer.
+        TypeError: `input` is no tensor, or holds integers; `k` or `dim` is no integer;
+            `normalized` is no bool.
         ValueError: `k` is less than 2; `input` has no such dimension; the number of features is
             not a multiple of k; there is no such layout.
 

@@ -29,7 +29,7 @@ def max_out(
         C features along `dim` to C / k.
 
     Raises:
-        TypeError: `input` holds integers; `k` or `dim` is no integer.
+        TypeError: `input` is no tensor, or holds integers; `k` or `dim` is no integer.
         ValueError: `k` is less than 2; `input` has no such dimension; the number of features is
             not a multiple of k; there is no such layout.
 
@@ -67,7 +67,7 @@ def min_out(
         C features along `dim` to C / k.
 
     Raises:
-        TypeError: `input` holds integers; `k` or `dim` is no integer.
+        TypeError: `input` is no tensor, or holds integers; `k` or `dim` is no integer.
         ValueError: `k` is less than 2; `input` has no such dimension; the number of features is
             not a multiple of k; there is no such layout.
 

@@ -45,7 +45,8 @@ def logic_ensemble(
         C features along `dim` to m C / k (duplicate) or C / k (partition).
 
     Raises:
-        TypeError: `input` holds integers; `operators` is a string; `k` or `dim` is no integer.
+        TypeError: `input` is no tensor, or holds integers; `operators` is a string; `k` or `dim`
+            is no integer; `normalized` is no bool.
         ValueError: no function, or one of another name; no such strategy or layout; a function
             that has no normalized form is to be normalized; `k` is less than 2; `input` has no
             such dimension; the number of features is not a multiple of k (duplicate) or m k

@@ -33,7 +33,8 @@ def logit_and(
         C features along `dim` to C / k.
 
     Raises:
-        TypeError: `input` holds integers; `k` or `dim` is no integer.
+        TypeError: `input` is no tensor, or holds integers; `k` or `dim` is no integer;
+            `normalized` is no bool.
         ValueError: `k` is less than 2; `input` has no such dimension; the number of features is
             not a multiple of k; there is no such layout.
 
@@ -78,7 +79,8 @@ def logit_or(
         C features along `dim` to C / k.
 
     Raises:
-        TypeError: `input` holds integers; `k` or `dim` is no integer.
+        TypeError: `input` is no tensor, or holds integers; `k` or `dim` is no integer;
+            `normalized` is no bool.
         ValueError: `k` is less than 2; `input` has no such dimension; the number of features is
             not a multiple of k; there is no such layout.
 
@@ -121,7 +123,8 @@ def logit_xnor(
         C features along `dim` to C / k.
 
     Raises:
-        TypeError: `input` holds integers; `k` or `dim` is no integer.
+        TypeError: `input` is no tensor, or holds integers; `k` or `dim` is no integer;
+            `normalized` is no bool.
         ValueError: `k` is less than 2; `input` has no such dimension; the number of features is
             not a multiple of k; there is no such layout.
 

@@ -31,7 +31,7 @@ def signed_geomean(
         C features along `dim` to C / k.
 
     Raises:
-        TypeError: `input` holds integers; `k` or `dim` is no integer.
+        TypeError: `input` is no tensor, or holds integers; `k` or `dim` is no integer.
         ValueError: `k` is less than 2; `input` has no such dimension; the number of features is
             not a multiple of k; there is no such layout.
 

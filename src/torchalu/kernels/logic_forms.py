@@ -71,12 +71,15 @@ def _half_tanh(size: Tensor) -> Tensor:
 
 
 def signed_geomean(z: Tensor) -> Tensor:
-    """Roots multiplied, so that nothing overflows; where an operand is 0, no gradient."""
+    """Roots multiplied, so that nothing overflows; where an operand is 0, no gradient.
+
+    Beside 0, infinity is no number, as in the product.
+    """
     safe = torch.where(z == 0, 1, z)
     roots = torch.where(safe < 0, -safe, safe) ** (1 / z.shape[0])
     size = reduce(torch.mul, roots.unbind(0))
     signed = torch.where((z < 0).sum(0) % 2 == 1, -size, size)
-    return torch.where((z == 0).any(0), 0, signed)
+    return torch.where((z == 0).any(0), 0 * signed, signed)
 
 
 def _mirrored(form: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:

@@ -1,4 +1,4 @@
-# pyright: reportIndexIssue=false
+# pyright: reportIndexIssue=false, reportArgumentType=false, reportGeneralTypeIssues=false
 """The functions of groups of logits on CUDA devices, in Triton.
 
 Imported only where a CUDA tensor comes and Triton is installed. Each program takes a block of
@@ -167,7 +167,7 @@ def _smooth(
             r = tl.where(is_last, r, r + v * (1.0 + lifted * r))
             w = tl.where((z < 0) & (is_last == 0), w * v, w)
     if function == 8:
-        value = tl.where(zeros > 0, none, tl.exp(logs / k))
+        value = tl.where(zeros > 0, logs - logs, tl.exp(logs / k))  # beside 0, infinity is NaN
         value = tl.where(odd == 1, -value, value)
     elif function == 7:
         near = product < 0.5
@@ -309,7 +309,7 @@ def _places(
     for number in range(members):
         start, plane = (number * share, 0) if partition else (0, number)
         total = rows * share
-        yield (triton.cdiv(total, _BLOCK),), (total, length, start, share, plane)
+        yield (-(-total // _BLOCK),), (total, length, start, share, plane)
 
 
 def _wide(tensor: Tensor) -> tl.dtype:

@@ -29,7 +29,8 @@ class ANDAIL(LogicOperator):
         Logits to a logit.
 
     Raises:
-        TypeError: `k` or `dim` is no integer; in `forward`, the input holds integers.
+        TypeError: `k` or `dim` is no integer; `normalized` is no bool; in `forward`, the input is
+            no tensor, or holds integers.
         ValueError: `k` is less than 2; there is no such layout; in `forward`, the number of
             features is not a multiple of k.
 
@@ -72,7 +73,8 @@ class ORAIL(LogicOperator):
         Logits to a logit.
 
     Raises:
-        TypeError: `k` or `dim` is no integer; in `forward`, the input holds integers.
+        TypeError: `k` or `dim` is no integer; `normalized` is no bool; in `forward`, the input is
+            no tensor, or holds integers.
         ValueError: `k` is less than 2; there is no such layout; in `forward`, the number of
             features is not a multiple of k.
 
@@ -115,7 +117,8 @@ class XNORAIL(LogicOperator):
         Logits to a logit.
 
     Raises:
-        TypeError: `k` or `dim` is no integer; in `forward`, the input holds integers.
+        TypeError: `k` or `dim` is no integer; `normalized` is no bool; in `forward`, the input is
+            no tensor, or holds integers.
         ValueError: `k` is less than 2; there is no such layout; in `forward`, the number of
             features is not a multiple of k.
 

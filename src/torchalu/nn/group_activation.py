@@ -8,7 +8,7 @@ from typing import get_args
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from torchalu.functional._groups import Layout
+from torchalu.functional._groups import Layout, check_normalized
 
 
 class GroupActivation(nn.Module, ABC):
@@ -67,12 +67,17 @@ class LogicOperator(GroupActivation):
         dim: the dimension that holds the features.
         layout: which features are a group; see :class:`GroupActivation`.
         normalized: shift and scale the output to mean 0 and variance 1 on standard normal input.
+
+    Raises:
+        TypeError: `k` or `dim` is no integer; `normalized` is no bool.
+        ValueError: `k` is less than 2; there is no such layout.
     """
 
     def __init__(
         self, *, k: int = 2, dim: int = 1, layout: Layout = "pairs", normalized: bool = False
     ) -> None:
         super().__init__(k=k, dim=dim, layout=layout)
+        check_normalized(normalized)
         self.normalized = normalized
 
     def extra_repr(self) -> str:

@@ -28,7 +28,8 @@ class ANDIL(LogicOperator):
         Logits to a logit.
 
     Raises:
-        TypeError: `k` or `dim` is no integer; in `forward`, the input holds integers.
+        TypeError: `k` or `dim` is no integer; `normalized` is no bool; in `forward`, the input is
+            no tensor, or holds integers.
         ValueError: `k` is less than 2; there is no such layout; in `forward`, the number of
             features is not a multiple of k.
 
@@ -70,7 +71,8 @@ class ORIL(LogicOperator):
         Logits to a logit.
 
     Raises:
-        TypeError: `k` or `dim` is no integer; in `forward`, the input holds integers.
+        TypeError: `k` or `dim` is no integer; `normalized` is no bool; in `forward`, the input is
+            no tensor, or holds integers.
         ValueError: `k` is less than 2; there is no such layout; in `forward`, the number of
             features is not a multiple of k.
 
@@ -113,7 +115,8 @@ class XNORIL(LogicOperator):
         Logits to a logit.
 
     Raises:
-        TypeError: `k` or `dim` is no integer; in `forward`, the input holds integers.
+        TypeError: `k` or `dim` is no integer; `normalized` is no bool; in `forward`, the input is
+            no tensor, or holds integers.
         ValueError: `k` is less than 2; there is no such layout; in `forward`, the number of
             features is not a multiple of k.
 

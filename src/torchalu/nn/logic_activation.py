@@ -49,8 +49,8 @@ class LogicActivation(LogicOperator):
         Logits to logits.
 
     Raises:
-        TypeError: `operators` is no list of names; `k` or `dim` is no integer; in `forward`, the
-            input holds integers.
+        TypeError: `operators` is no list of names; `k` or `dim` is no integer; `normalized` is no
+            bool; in `forward`, the input is no tensor, or holds integers.
         ValueError: no operator, or an unknown one; `k` is less than 2; there is no such strategy
             or layout; an operator that has no normalized form is to be normalized; in `forward`,
             the number of features is not a multiple of `features_multiple`, or `k` is too large

@@ -20,7 +20,7 @@ Maker = Callable[..., nn.Module]
 
 _FAMILIES = ("il", "nil", "ail", "nail")
 _STRATEGIES: dict[str, Strategy] = {"d": "duplicate", "p": "partition"}
-_ABBREVIATIONS = {"d": "dup", "p": "part"}  # in names of the package pytorch-logit-logic
+_ENDINGS = {"d": ("dup", "duplicate"), "p": ("part", "partition")}  # pytorch-logit-logic's first
 _SINGLE = {
     "ail": {"or": ORAIL, "and": ANDAIL, "xnor": XNORAIL},
     "il": {"or": ORIL, "and": ANDIL, "xnor": XNORIL},
@@ -32,10 +32,11 @@ def activation(name: str, **options: Any) -> nn.Module:
 
     One operator of Lowe et al. 2022 is called `"or_ail"`, an ensemble
     `"nail_or_and_xnor_d"`: the family, the operators in any order, and d for duplicate or p for
-    partition. The families are `il` (exact), `ail` (approximate), `nil` and `nail` (their
-    normalized forms). Upper and lower case, `-`, `_` and spaces make no difference. Names
-    of the package pytorch-logit-logic, such as `"nail_or_xnor_dup"`, are known as well, but for
-    partitions into shares of a fixed size and clamped means.
+    partition, which may be written out. The families are `il` (exact), `ail` (approximate), `nil`
+    and `nail` (their normalized forms). Upper and lower case, `-`, `_` and spaces make no
+    difference. Functions of :mod:`torchalu.functional`, such as `"logit_or"`, are known by their
+    names as well, and so are those of the package pytorch-logit-logic, such as
+    `"nail_or_xnor_dup"`, but for partitions into shares of a fixed size and clamped means.
 
     Args:
         name: one of :func:`activation_names`.
@@ -70,6 +71,8 @@ def canonical_activation(name: str) -> str:
     Example:
         >>> canonical_activation("NAIL OR XNOR dup"), canonical_activation("Swish")
         ('nail_or_xnor_d', 'silu')
+        >>> canonical_activation("logit_or")
+        'or_il'
     """
     return find(name, _SPELLINGS, "activation")
 
@@ -120,12 +123,13 @@ def _makers() -> Iterator[tuple[str, Maker]]:
 def _aliases() -> Iterator[tuple[str, str]]:
     """Names in use elsewhere, each with the one it stands for."""
     yield from {"max": "max_out", "min": "min_out", "swish": "silu"}.items()
+    yield from ((f"logit_{operator}", f"{operator}_il") for operator in _SINGLE["il"])
     for name in _MAKERS:
         *operators, last = name.split("_")
         if last in _FAMILIES:
             yield f"{last}_{'_'.join(operators)}", name
         elif last in _STRATEGIES:
-            yield f"{'_'.join(operators)}_{_ABBREVIATIONS[last]}", name
+            yield from ((f"{'_'.join(operators)}_{ending}", name) for ending in _ENDINGS[last])
 
 
 _MAKERS = dict(_makers())

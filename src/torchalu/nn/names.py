@@ -1,7 +1,8 @@
 """Names as people write them."""
 
-import difflib
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
+from difflib import SequenceMatcher
 from typing import TypeVar
 
 Value = TypeVar("Value")
@@ -27,11 +28,27 @@ def find(name: str, table: Mapping[str, Value], kind: str) -> Value:
         raise TypeError(f"the name of an {kind} is {name!r}; give a string")
     proper = {_letters(known): known for known in table}
     if _letters(name) not in proper:
-        near = difflib.get_close_matches(_letters(name), proper, n=1, cutoff=0.0)[0]
-        raise ValueError(f"no {kind} called {name!r}; did you mean {proper[near]!r}?")
+        raise ValueError(f"no {kind} called {name!r}; did you mean {_nearest(name, table)!r}?")
     return table[proper[_letters(name)]]
 
 
 def _letters(name: str) -> str:
     """The letters and digits of a name, in lower case."""
     return "".join(letter for letter in name.lower() if letter.isalnum())
+
+
+def _words(name: str) -> str:
+    """The letters and digits of a name, word by word in the order of the alphabet."""
+    return "".join(sorted(re.split(r"[\W_]+", name.lower())))
+
+
+def _nearest(name: str, names: Iterable[str]) -> str:
+    """The name that is most alike, be its words in another order; of equals by its letters."""
+
+    def likeness(known: str) -> tuple[float, float]:
+        letters, words = (
+            SequenceMatcher(None, form(known), form(name)).ratio() for form in (_letters, _words)
+        )
+        return max(letters, words), letters
+
+    return max(names, key=likeness)

@@ -26,7 +26,8 @@ class SignedGeomean(GroupActivation):
         That of the input.
 
     Raises:
-        TypeError: `k` or `dim` is no integer; in `forward`, the input holds integers.
+        TypeError: `k` or `dim` is no integer; in `forward`, the input is no tensor, or holds
+            integers.
         ValueError: `k` is less than 2; there is no such layout; in `forward`, the number of
             features is not a multiple of k.
 
