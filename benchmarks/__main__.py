@@ -39,7 +39,8 @@ def number(value: float | None) -> str:
 def show(rows: list[Row]) -> None:
     """The table on standard output."""
     table = Table(title=f"{machine()['processor']}, {instruction_set()}")
-    for title in ("benchmark", "unit", "ours", "baseline", "floor", "ratio", "target"):
+    titles = "benchmark", "unit", "ours", "baseline", "floor", "ratio", "to the floor", "target"
+    for title in titles:
         table.add_column(title, justify="left" if title == "benchmark" else "right")
     for row in rows:
         table.add_row(
@@ -49,6 +50,7 @@ def show(rows: list[Row]) -> None:
             number(row.baseline),
             number(row.floor),
             number(row.ratio),
+            number(row.floor_ratio),
             row.target,
         )
     Console().print(table)

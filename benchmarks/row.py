@@ -19,3 +19,8 @@ class Row:
     def ratio(self) -> float | None:
         """How many times the baseline takes what ours takes."""
         return None if self.baseline is None else self.baseline / self.ours
+
+    @property
+    def floor_ratio(self) -> float | None:
+        """How many times ours takes what the floor takes."""
+        return None if self.floor is None else self.ours / self.floor

@@ -119,7 +119,7 @@ def test_figure_4_learns_and_draws_the_xnor_of_xnors(tmp_path):
     assert run["test_accuracy"] > 0.99
     assert (run["solved"], run["read"], run["method"]) == (True, True, "structure")
     tables = study.summarize(runs)
-    assert list(tables) == ["figure4", "figure4_networks"]
+    assert list(tables) == ["figure4", "figure4_readings", "figure4_networks"]
     drawn = tables["figure4_networks"]
     assert drawn.height == len(run["weights"]) == 28
     first = drawn.filter(pl.col("layer") == 0, pl.col("from").is_not_null())
@@ -140,6 +140,7 @@ def test_figure_4_draws_the_seed_that_validates_best():
             "validation_accuracy": accuracy,
             "training_loss": loss,
             "read": accuracy > 0.8,
+            "method": "structure",
             "formula": "x1",
             "weights": [float(10 * seed + k) for k in range(size)],
         }
@@ -148,10 +149,36 @@ def test_figure_4_draws_the_seed_that_validates_best():
     ]
     drawn = figure4().summarize(pl.DataFrame(rows))["figure4_networks"]
     assert drawn["seed"].unique().to_list() == [2]
-    assert drawn.select("seeds", "read").unique().rows() == [(3, 2)]
     xnor = drawn.filter(activation="xnor_ail").sort("layer", "to", "from", nulls_last=True)
     weights = xnor.filter(layer=1)["weight"].to_list()  # after 4 x 4 weights and 4 biases
     assert weights == [40.0, 41.0, 44.0, 42.0, 43.0, 45.0]
+
+
+def test_figure_4_says_how_accurate_the_networks_are_that_are_read_off():
+    accuracies = {
+        (True, "structure"): [0.99, 1.0],
+        (True, "truth table"): [0.7, 0.6, 0.8],
+        (False, "truth table"): [0.5],
+    }
+    rows = [
+        {"activation": "xnor_ail", "seed": seed, "parameters": 28, "validation_accuracy": value,
+         "test_accuracy": value, "training_loss": 0.1, "read": read, "method": method,
+         "formula": "x1", "weights": [0.0] * 28}
+        for (read, method), values in accuracies.items()
+        for seed, value in enumerate(values)
+    ]  # fmt: skip
+    table = figure4().summarize(pl.DataFrame(rows))["figure4_readings"]
+    assert table["activation"].unique().to_list() == ["XNOR AIL"]
+    assert table.select("formula", "method", "seeds").rows() == [
+        ("all", None, 6),
+        ("parity", "structure", 2),
+        ("parity", "truth table", 3),
+        ("another", "truth table", 1),
+    ]
+    half = 4.302653 * 0.1 / 3**0.5  # Student's 97.5% point of two degrees of freedom
+    columns = [f"accuracy_{name}" for name in ("mean", "low", "high", "least", "greatest")]
+    assert table.select(columns).row(2) == pytest.approx((0.7, 0.7 - half, 0.7 + half, 0.6, 0.8))
+    assert table.select(columns).row(3) == (0.5, None, None, 0.5, 0.5)
 
 
 def test_relu_gets_as_many_parameters_as_the_tree():

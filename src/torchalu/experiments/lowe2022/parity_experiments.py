@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from typing import Any, get_args
 
@@ -11,7 +12,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
-from torchalu.evaluate import wilson
+from torchalu.evaluate import t_interval, wilson
 from torchalu.experiments.lowe2022.activations import BASELINE, FIGURE4, check_activations, label
 from torchalu.experiments.lowe2022.hyperparameters import chosen
 from torchalu.experiments.lowe2022.networks import mlp, mlp_parameters
@@ -35,27 +36,29 @@ _PARITY = ClassificationRuns(
 
 
 class Figure4Study(ClassificationStudy):
-    """Parity of four logits; beside the accuracies, the weights of the best of each activation."""
+    """Parity of four logits; beside the accuracies, what was read off and the best networks."""
 
     def summarize(self, outcomes: pl.DataFrame) -> dict[str, pl.DataFrame]:
-        """Accuracies and comparisons, and the networks that the figure draws.
+        """Accuracies and comparisons, what was read off, and the networks that the figure draws.
 
         Args:
             outcomes: of all chunks.
 
         Returns:
-            The table `figure4`, and `figure4_networks`: a row a weight or bias (then `from` is
-            null) of the seed of each activation with the highest validation accuracy, of equals
-            the one with the lowest training loss; its formula; and of how many `seeds` the
-            formula is the parity, `read`.
+            The table `figure4`; `figure4_readings`: for all seeds of each activation, and for those
+            of which the same was read off by the same method, the mean test accuracy with its 95%
+            interval, the least and the greatest; and `figure4_networks`: a row a weight or bias
+            (then `from` is null) of the seed of each activation with the highest validation
+            accuracy, of equals the one with the lowest training loss, and its formula.
         """
         best = outcomes.sort(
             "validation_accuracy", "training_loss", descending=[True, False]
         ).unique("activation", keep="first", maintain_order=True)
         rows = [row for run in best.sort("activation").iter_rows(named=True) for row in _drawn(run)]
-        counts = outcomes.group_by("activation").agg(seeds=pl.len(), read=pl.col("read").sum())
-        networks = pl.DataFrame(rows).join(counts, on="activation", maintain_order="left")
-        return super().summarize(outcomes) | {"figure4_networks": networks}
+        return super().summarize(outcomes) | {
+            "figure4_readings": pl.DataFrame(_readings(outcomes), infer_schema_length=None),
+            "figure4_networks": pl.DataFrame(rows),
+        }
 
 
 class ParityStudy(ClassificationStudy):
@@ -231,6 +234,24 @@ def _observe_bits(setting: ClassificationSetting, seed: int, network: nn.Module)
     """What is read off, the formula only where it is the parity: others may be pages long."""
     found = read_off(network, int(setting.labels["inputs"]), seed)
     return found if found["read"] else found | {"formula": None}
+
+
+def _readings(outcomes: pl.DataFrame) -> Iterator[dict[str, Any]]:
+    """A row for all seeds of an activation, then for those that were read off alike."""
+    for (name,), runs in outcomes.sort("activation").group_by("activation", maintain_order=True):
+        yield _reading(str(name), "all", None, runs)
+        order = runs.sort("read", "method", descending=[True, False])
+        for (read, method), part in order.group_by("read", "method", maintain_order=True):
+            yield _reading(str(name), "parity" if read else "another", method, part)
+
+
+def _reading(name: str, formula: str, method: object, runs: pl.DataFrame) -> dict[str, Any]:
+    """Test accuracies of some seeds of an activation."""
+    accuracies = runs["test_accuracy"].to_list()
+    mean, low, high = t_interval(accuracies)
+    row = {"activation": label(name), "formula": formula, "method": method, "seeds": runs.height}
+    row |= {"accuracy_mean": mean, "accuracy_low": low, "accuracy_high": high}
+    return row | {"accuracy_least": min(accuracies), "accuracy_greatest": max(accuracies)}
 
 
 def _drawn(run: dict[str, Any]) -> list[dict[str, Any]]:
