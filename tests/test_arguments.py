@@ -3,7 +3,11 @@
 import numpy as np
 import pytest
 
-from torchalu.arguments import check_positive_integers
+from torchalu.arguments import (
+    check_integers_from_zero,
+    check_positive_integers,
+    check_texts,
+)
 
 
 def test_integers_of_any_kind_pass():
@@ -20,3 +24,22 @@ def test_what_is_no_integer_is_a_type_error(value):
 def test_what_is_not_positive_is_a_value_error(value):
     with pytest.raises(ValueError, match=f"^rows is {value}; give a positive integer$"):
         check_positive_integers(seeds=1, rows=value)
+
+
+def test_integers_from_zero():
+    check_integers_from_zero(seed=0, first=np.int64(3))
+    for value in (True, 1.0, "3", None):
+        with pytest.raises(TypeError, match=f"^seed is {value!r}; give an integer, 0 or more$"):
+            check_integers_from_zero(first=0, seed=value)
+    with pytest.raises(ValueError, match=r"^seed is -1; give an integer, 0 or more$"):
+        check_integers_from_zero(seed=-1)
+
+
+def test_texts():
+    check_texts("texts", [])
+    check_texts("texts", ("1+0", ""))
+    for value in (123, None, "1+0", {"1+0"}, b"1"):
+        with pytest.raises(TypeError, match=r"^texts is .*; give a list of strings$"):
+            check_texts("texts", value)
+    with pytest.raises(TypeError, match=r"^texts holds None at position 1; give a list of"):
+        check_texts("texts", ["1", None])

@@ -1,6 +1,7 @@
 """Checks of arguments that every room makes."""
 
 from numbers import Integral
+from typing import Any
 
 
 def check_positive_integers(**counts: int) -> None:
@@ -23,3 +24,47 @@ def check_positive_integers(**counts: int) -> None:
             raise TypeError(f"{name} is {value!r}; give a positive integer")
         if value < 1:
             raise ValueError(f"{name} is {value}; give a positive integer")
+
+
+def check_integers_from_zero(**numbers: int) -> None:
+    """Refuse what is no integer, or below 0.
+
+    Args:
+        numbers: by the name of the argument.
+
+    Raises:
+        TypeError: one is no integer.
+        ValueError: one is negative.
+
+    Example:
+        >>> check_integers_from_zero(seed=-1)
+        Traceback (most recent call last):
+        ValueError: seed is -1; give an integer, 0 or more
+    """
+    for name, value in numbers.items():
+        if isinstance(value, bool) or not isinstance(value, Integral):
+            raise TypeError(f"{name} is {value!r}; give an integer, 0 or more")
+        if value < 0:
+            raise ValueError(f"{name} is {value}; give an integer, 0 or more")
+
+
+def check_texts(name: str, texts: Any) -> None:
+    """Refuse what is no list of strings.
+
+    Args:
+        name: of the argument.
+        texts: its value.
+
+    Raises:
+        TypeError: it is no list or tuple, or something in it is no string.
+
+    Example:
+        >>> check_texts("texts", ["1+0", 10])
+        Traceback (most recent call last):
+        TypeError: texts holds 10 at position 1; give a list of strings
+    """
+    if not isinstance(texts, list | tuple):
+        raise TypeError(f"{name} is {texts!r}; give a list of strings")
+    for position, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise TypeError(f"{name} holds {text!r} at position {position}; give a list of strings")

@@ -176,8 +176,13 @@ def test_a_task_of_one_s_own(tmp_path, capsys):
     evaluate = ["algorithm", "eval", "out/flip.safetensors", "--length", "5"]
     refused(capsys, main(evaluate), "task of your own, 'flip'", "--task FILE")
     assert main([*evaluate, "--task", "flip.csv", "--count", "7"]) == 0
-    kind, _, _, count = rows(capsys.readouterr().out)[0][1:5]
+    out = capsys.readouterr().out
+    kind, _, _, count = rows(out)[0][1:5]
     assert (kind, count) == ("random", "7")
+    assert "--adversarial" not in out
+    assert main([*evaluate, "--task", "flip.csv", "--adversarial"]) == 0
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last.startswith("--adversarial adds nothing: flip is a task of your own")
 
 
 def test_what_looks_like_markup_is_shown_as_it_is(tmp_path, capsys):
@@ -316,9 +321,14 @@ def test_an_example_of_each_task(capsys):
         (["train", "badd", "--steps", "0"], ["--steps is 0"]),
         (["train", "badd", "--seeds", "0"], ["--seeds is 0"]),
         (["train", "badd", "--seed", "-1"], ["--seed is -1; allowed: 0 or more"]),
+        (["train", "badd", "--device", "gpu"], ["device is 'gpu'", "give cpu, or cuda with a GPU"]),
         (["train", "badd", "--length", "100000"], ["GiB are free"]),
-        (["train", "badd", "--length", str(10**11)], ["bins is (200000000001,)", "GiB are free"]),
-        (["train", "badd", "--maps", "3000000"], ["maps 3000000, which takes", "GiB are free"]),
+        (
+            ["train", "badd", "--length", str(10**11)],
+            [f"length {10**11}, which need {2 * 10**11 + 1} symbols", "GiB are free", "--length"],
+        ),
+        (["train", "badd", "--maps", "3000000"], ["maps 3000000 takes", "GiB are free"]),
+        (["train", "table.csv"], ["'table' has 1 row", "to validate on", "add rows"]),
         (["run", "none.safetensors", "1"], ["'none.safetensors' does not exist", "zoo"]),
         (["run", "a/b", "1"], ["'a/b' does not exist"]),
         (["run", ".", "1"], ["'.' is a folder"]),
@@ -331,7 +341,7 @@ def test_an_example_of_each_task(capsys):
         (["eval", "CHECKPOINT", "--length", str(10**13)], [f"length is {10**13} and", "GiB are"]),
         (["eval", "CHECKPOINT", "--length", "3", "--count", str(10**15)], [f"count {10**15}"]),
         (["eval", "CHECKPOINT", "--length", "3", "--count", "0"], ["count is 0"]),
-        (["eval", "CHECKPOINT", "--length", "3", "--seed", "-1"], ["seed -1"]),
+        (["eval", "CHECKPOINT", "--length", "3", "--seed", "-1"], ["seed is -1"]),
         (["eval", "CHECKPOINT", "--length", "3", "--task", "none.csv"], ["no such file"]),
         (["eval", "CHECKPOINT", "--length", "3", "--task", "table.csv"], ["task given is 'table'"]),
     ],

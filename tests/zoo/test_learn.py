@@ -38,6 +38,18 @@ def test_each_start_has_a_seed_of_its_own_and_the_one_that_validates_best_is_kep
         assert torch.equal(state[name], value)
 
 
+def test_where_it_learns(tmp_path, monkeypatch):
+    devices = []
+
+    def note(task, training, *, device, **options):
+        devices.append(device)
+        return train_algorithm(task, training, **options)
+
+    monkeypatch.setitem(learn.__globals__, "train_algorithm", note)
+    learn(algorithm("copy"), TINY, tmp_path, seeds=2, device="cuda")
+    assert devices == ["cuda", "cuda"]
+
+
 def test_the_card_counts_the_starts_that_generalize():
     def result(loss, *right):
         records = pl.DataFrame(
@@ -49,3 +61,4 @@ def test_the_card_counts_the_starts_that_generalize():
     learned, _ = _best(algorithm("copy"), results, "")
     card = learned.card
     assert (card.seed, card.seeds_tried, card.seeds_generalizing) == (5, 3, 2)
+    assert "seeds: 2 of 3 right on all validation strings" in str(card)

@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 import tyro
 from rich.console import Console
 
-from torchalu.cli.algorithm_result import Checkpoint, failure_lines, measured_grid, print_lines
+from torchalu.cli.algorithm_result import (
+    Checkpoint,
+    failure_lines,
+    measured_grid,
+    print_lines,
+    printable,
+)
 
 if TYPE_CHECKING:
     from torchalu.evaluate import StringAccuracy
@@ -36,7 +42,8 @@ class Evaluate:
     """Of the random strings."""
 
     adversarial: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
-    """Try the strings too that learned algorithms fail on first, kind by kind."""
+    """Try the strings too that learned algorithms fail on first, kind by kind; a task of your own
+    has none."""
 
     task: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None
     """Rows to draw strings from, for a task of your own: best ones it was not trained on."""
@@ -72,6 +79,11 @@ class Evaluate:
             measured.append(Measurement.of(length, kind, texts, result))
             wrong = [texts[place] for place in result.failures[:_SHOWN]]
             lines += failure_lines(learned, f"{kind}, length {length}", wrong)
+        if self.adversarial and isinstance(learned.task, StringFileTask):
+            lines.append(
+                f"--adversarial adds nothing: {printable(learned.task.name)} is a task of your "
+                "own, whose hard cases are those among its rows"
+            )
         console = Console()
         console.print(measured_grid(learned.task.name, measured))
         print_lines(console, lines)

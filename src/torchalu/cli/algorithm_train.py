@@ -54,6 +54,9 @@ class Train:
     seeds: Annotated[int, tyro.conf.arg(metavar="N")] = 1
     """How many starts; the one that is best on validation strings is kept."""
 
+    device: Annotated[str, tyro.conf.arg(metavar="DEVICE")] = "cpu"
+    """Where to train: cpu, or cuda with a GPU."""
+
     quiet: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
     """Show no progress and print nothing."""
 
@@ -82,7 +85,13 @@ class Train:
         try:
             with show_training(task, quiet=self.quiet) as report:
                 learned, records = learn(
-                    task, training, out, seeds=self.seeds, command=command, report=report
+                    task,
+                    training,
+                    out,
+                    seeds=self.seeds,
+                    device=self.device,
+                    command=command,
+                    report=report,
                 )
         except KeyboardInterrupt:
             print(f"torchalu: the same command goes on from {out}", file=sys.stderr)
@@ -91,7 +100,8 @@ class Train:
             measured = _validated(learned, records)
         else:
             card = learned.measure((length, _FAR * length), _TESTED)
-            measured = (*card.accuracy, *card.failures)
+            shown = {*card.accuracy, *card.failures}
+            measured = tuple(entry for entry in card.measured if entry in shown)
         path = put(learned, out)
         if not self.quiet:
             _print(learned, measured, path)
@@ -99,12 +109,15 @@ class Train:
 
     def _check(self) -> None:
         """Raises where an argument is sure to fail later on."""
+        from torchalu.experiments.settings_study import check_device
+
         for name in ("length", "maps", "steps", "seeds"):
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise ValueError(f"--{name} is {value}; allowed: 1 or more")
         if self.seed < 0:
             raise ValueError(f"--seed is {self.seed}; allowed: 0 or more")
+        check_device(self.device)
 
     def _recipe(self, task: AlgorithmicTask) -> AlgorithmTraining:
         """The form's recipe."""
@@ -117,8 +130,6 @@ class Train:
         self, task: AlgorithmicTask, recipe: AlgorithmTraining, length: int
     ) -> AlgorithmTraining:
         """The recipe, with what was asked for in its place."""
-        from torchalu.train.algorithms.start import check_training_memory
-
         longest = task.symbols(length)
         changes: dict[str, Any] = {"bins": (longest,)}
         if self.steps is not None:
@@ -128,7 +139,9 @@ class Train:
             if self.form == "diagonal":
                 changes["learning_rate"] = recipe.learning_rate * recipe.maps / self.maps
         training = dataclasses.replace(recipe, seed=self.seed, **changes)
-        check_training_memory(task, training)  # before all lengths are listed
+        last = range(max(1, longest - (training.bins_per_step or 1) + 1), longest + 1)
+        shown = dataclasses.replace(training, bins=tuple(last))
+        _check_memory(task, shown, length, self.device)
         return dataclasses.replace(training, bins=tuple(range(min(2, longest), longest + 1)))
 
     def _command(self, length: int, training: AlgorithmTraining) -> str:
@@ -141,6 +154,8 @@ class Train:
             "seed": self.seed,
             "seeds": self.seeds,
         }
+        if self.device != "cpu":
+            options["device"] = self.device
         words = (word for name, value in options.items() for word in (f"--{name}", str(value)))
         return shlex.join(["torchalu", "algorithm", "train", self.task, *words])
 
@@ -153,6 +168,18 @@ def _task(name: str) -> AlgorithmicTask:
     if name not in algorithm_names() and (path.suffix or path.exists()):
         return read_task_file(path)
     return algorithm(name)
+
+
+def _check_memory(
+    task: AlgorithmicTask, training: AlgorithmTraining, length: int, device: str
+) -> None:
+    """Refuse what takes more memory than is free, before all lengths are listed."""
+    from torchalu.train.algorithms.start import check_training_memory
+
+    what = (
+        f"--length is {length}, which needs {training.bins[-1]} symbols, and --maps {training.maps}"
+    )
+    check_training_memory(task, training, device=device, what=what)
 
 
 def _longest(task: AlgorithmicTask, recipe: AlgorithmTraining) -> int:

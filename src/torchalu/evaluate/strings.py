@@ -11,7 +11,7 @@ from jaxtyping import Bool
 from torch import Tensor, nn
 from torch.nn import functional
 
-from torchalu.arguments import check_positive_integers
+from torchalu.arguments import check_positive_integers, check_texts
 from torchalu.evaluate.intervals import wilson
 from torchalu.evaluate.memory import check_memory, free_bytes, unroll_bytes
 from torchalu.tasks.algorithms import AlgorithmicTask, SymbolBatch, encode
@@ -83,6 +83,7 @@ def string_accuracy(
         progress: called after each batch with the number of strings done, and of all.
 
     Raises:
+        TypeError: `texts` is no list of strings, or `batch_symbols` no integer.
         ValueError: `texts` is empty or holds one that is no input of the task, a string takes more
             memory than is free, or `batch_symbols` is not positive.
 
@@ -98,6 +99,7 @@ def string_accuracy(
         >>> accuracy.right, accuracy.rate, accuracy.failures
         (2, 0.666..., [1])
     """
+    check_texts("texts", texts)
     if not texts:
         raise ValueError("texts is empty; give at least one string")
     check_positive_integers(batch_symbols=batch_symbols)

@@ -100,7 +100,8 @@ class Run:
         self.generator.set_state(checkpoint.generators["sample"])
         torch.set_rng_state(checkpoint.generators["cpu"])
         for device in self.cuda_devices():
-            torch.cuda.set_rng_state(checkpoint.generators[f"cuda{device}"], device)
+            if f"cuda{device}" in checkpoint.generators:  # else it was begun without this device
+                torch.cuda.set_rng_state(checkpoint.generators[f"cuda{device}"], device)
         for name, hook in self.hooks.items():
             hook.load_state(checkpoint.hooks.get(name, {}))
         self.step, self.status = checkpoint.step, checkpoint.status

@@ -14,6 +14,7 @@ RANDOM = "random"
 _MOST_FAILED, _MOST_SYMBOLS = 3, 120
 _MOST = 2**63
 """Numbers are below it."""
+_LISTS = ("failed", "failed_at", "drawn_by")
 
 
 @dataclass(frozen=True)
@@ -25,12 +26,14 @@ class Measurement:
         count: strings that were tried.
         right: those with no wrong symbol.
         kind: `"random"`, or the kind of the task's adversarial strings.
-        failed: some of the others.
+        failed: some of the others, if they are short.
+        failed_at: the places of those that are long, among all of this length and kind.
+        drawn_by: numbers that seed the generator of random strings; none if it is not known.
 
     Raises:
         TypeError: a number is no integer, or a text no string.
-        ValueError: a length below 1, `right` not in 0 to `count`, a number from 2**63 up, or a kind
-            that cannot be printed.
+        ValueError: a length below 1, `right` not in 0 to `count`, a place not below it, a number
+            from 2**63 up, or a kind that cannot be printed.
 
     Example:
         >>> Measurement(20, 100, 98).interval
@@ -42,10 +45,14 @@ class Measurement:
     right: int
     kind: str = RANDOM
     failed: tuple[str, ...] = ()
+    failed_at: tuple[int, ...] = ()
+    drawn_by: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("length", "count", "right"):
             _check(name, getattr(self, name), (int,))
+        for value in (*self.failed_at, *self.drawn_by):
+            _check("a number of failed_at or drawn_by", value, (int,))
         for value in (self.kind, *self.failed):
             _check("kind or a failed string", value, (str,))
         if not self.kind.isprintable():
@@ -55,10 +62,20 @@ class Measurement:
                 f"length is {self.length}, count {self.count}, right {self.right}; allowed: a "
                 "length of 1 or more, and right from 0 to count"
             )
+        if not all(0 <= place < self.count for place in self.failed_at):
+            raise ValueError(
+                f"failed_at is {self.failed_at} and count {self.count}; allowed: places from 0, "
+                "below the count"
+            )
 
     @classmethod
     def of(
-        cls, length: int, kind: str, texts: Sequence[str], result: StringAccuracy
+        cls,
+        length: int,
+        kind: str,
+        texts: Sequence[str],
+        result: StringAccuracy,
+        drawn_by: tuple[int, ...] = (),
     ) -> Measurement:
         """A result, with a few of the strings that are wrong.
 
@@ -67,10 +84,19 @@ class Measurement:
             kind: of the strings.
             texts: the strings.
             result: of `torchalu.evaluate.string_accuracy` on them.
+            drawn_by: numbers that seed the generator of random strings.
         """
-        failed = [texts[place] for place in result.failures[:_MOST_FAILED]]
-        shown = tuple(text for text in failed if len(text) <= _MOST_SYMBOLS)
-        return cls(length, result.count, result.right, kind, shown)
+        wrong = result.failures[:_MOST_FAILED]
+        short = [place for place in wrong if len(texts[place]) <= _MOST_SYMBOLS]
+        return cls(
+            length,
+            result.count,
+            result.right,
+            kind,
+            failed=tuple(texts[place] for place in short),
+            failed_at=tuple(place for place in wrong if place not in short),
+            drawn_by=drawn_by,
+        )
 
     @property
     def rate(self) -> float | None:
@@ -82,10 +108,21 @@ class Measurement:
         """Wilson's 95% interval of the rate."""
         return wilson(self.right, self.count)
 
+    def __str__(self) -> str:
+        """A line of it.
+
+        Example:
+            >>> print(Measurement(20, 4, 3, "carry", ("11+10",)))
+            length 20, carry: 3 of 4 right; wrong: '11+10'
+        """
+        line = f"length {self.length}, {self.kind}: {self.right} of {self.count} right"
+        wrong = [*map(repr, self.failed), *(f"number {place}" for place in self.failed_at)]
+        return f"{line}; wrong: {', '.join(wrong)}" if wrong else line
+
 
 @dataclass(frozen=True)
 class Card:
-    """What is known of a learned algorithm.
+    """What is known of a learned algorithm; printed, it says what was counted before a change.
 
     Args:
         task: what it has learned.
@@ -98,8 +135,10 @@ class Card:
         machine: that it took them on.
         changes: to the network after its training.
         seeds_tried: starts that were trained, this one among them.
-        seeds_generalizing: those of them that are right beyond the lengths of the training.
-        measured: whole strings that are right, by length and kind.
+        seeds_generalizing: those of them that are right beyond the lengths of the training, each
+            as it was trained, before any of the `changes`.
+        measured: whole strings that are right, by length and kind, after the `changes`.
+        generalizing: what those seeds are right on, such as `"all validation strings"`.
 
     Raises:
         TypeError: a value is of another type.
@@ -123,9 +162,10 @@ class Card:
     seeds_tried: int = 0
     seeds_generalizing: int = 0
     measured: tuple[Measurement, ...] = field(default=())
+    generalizing: str = ""
 
     def __post_init__(self) -> None:
-        for name in ("task", "form", "command", "machine", "changes"):
+        for name in ("task", "form", "command", "machine", "changes", "generalizing"):
             _check(name, getattr(self, name), (str,))
         _check("configuration", self.configuration, (Mapping,))
         for name in ("seeds_tried", "seeds_generalizing"):
@@ -148,10 +188,40 @@ class Card:
 
     @property
     def failures(self) -> tuple[Measurement, ...]:
-        """The adversarial kinds that are not all right."""
-        return tuple(
-            entry for entry in self.measured if entry.kind != RANDOM and entry.right < entry.count
-        )
+        """The lengths and kinds of strings, random ones included, that are not all right."""
+        return tuple(entry for entry in self.measured if entry.right < entry.count)
+
+    def __str__(self) -> str:
+        """The card for people, a line each for training, seeds, changes and measurements.
+
+        Example:
+            >>> measured = (Measurement(20, 1000, 1000),)
+            >>> print(Card("bmul", "DiagonalNeuralGPU", {}, "", 0, 2000, changes="sharpened",
+            ...            seeds_tried=1, measured=measured))
+            bmul, DiagonalNeuralGPU
+            training: seed 0, step 2000
+            seeds: 0 of 1 right on all strings that they were tried on then, before the changes
+            changes: sharpened
+            measured after them:
+              length 20, random: 1000 of 1000 right
+        """
+        before, after = (", before the changes", " after them") if self.changes else ("", "")
+        lines = [f"{self.task}, {self.form}"]
+        if self.seed is not None:
+            lines.append(f"training: seed {self.seed}, step {self.steps}")
+        if self.seconds is not None:
+            lines[-1] += f", {self.seconds:.0f} seconds{f' on {self.machine}' * bool(self.machine)}"
+        if self.command:
+            lines.append(f"command: {self.command}")
+        if self.seeds_tried:
+            on = self.generalizing or "all strings that they were tried on then"
+            count = f"{self.seeds_generalizing} of {self.seeds_tried}"
+            lines.append(f"seeds: {count} right on {on}{before}")
+        if self.changes:
+            lines.append(f"changes: {self.changes}")
+        if self.measured:
+            lines.append(f"measured{after}:")
+        return "\n".join([*lines, *(f"  {entry}" for entry in self.measured)])
 
     def to_json(self) -> str:
         """The card as JSON; rates and intervals stand in it for the reader."""
@@ -176,9 +246,9 @@ class Card:
                 {name: value for name, value in entry.items() if name not in ("rate", "interval")}
                 for entry in card.pop("measured")
             ]
-            measured = tuple(
-                Measurement(**{**entry, "failed": tuple(entry["failed"])}) for entry in entries
-            )
+            for entry in entries:
+                entry |= {name: tuple(entry[name]) for name in _LISTS if name in entry}
+            measured = tuple(Measurement(**entry) for entry in entries)
             return cls(**card, measured=measured)
         except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
             raise ValueError(f"no card of a learned algorithm ({error})") from error

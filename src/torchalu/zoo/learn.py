@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
+import torch
 
 from torchalu.nn import NeuralGPUBase
 from torchalu.tasks import AlgorithmicTask
@@ -32,6 +33,7 @@ def learn(
     folder: str | Path,
     *,
     seeds: int = 1,
+    device: torch.device | str = "cpu",
     command: str = "",
     report: Callable[[int, AlgorithmProgress], None] | None = None,
 ) -> tuple[LearnedAlgorithm, pl.DataFrame]:
@@ -46,6 +48,7 @@ def learn(
         training: by which methods, with which numbers; its seed is that of the first start.
         folder: made if it does not exist.
         seeds: how many starts; each has the next seed.
+        device: where they learn, such as "cuda"; the result is there, too.
         command: that is noted on the card.
         report: called about ten times a second, with the seed. It may raise to end the training; a
             checkpoint is written first.
@@ -83,6 +86,7 @@ def learn(
             results[seed] = train_algorithm(
                 task,
                 dataclasses.replace(training, seed=seed),
+                device=device,
                 folder=folder / f"seed-{seed}",
                 report=_with_seed(report, seed),
             )
@@ -91,6 +95,12 @@ def learn(
     finally:
         lock.release()
     return learned, records
+
+
+def _machine(device: torch.device) -> str:
+    """What a training took place on."""
+    machine = f"{processor()}, {cores()} cores"
+    return f"{machine}, {torch.cuda.get_device_name(device)}" if device.type == "cuda" else machine
 
 
 def _with_seed(
@@ -119,8 +129,9 @@ def _best(
         seed=seed,
         steps=result.best_step,
         seconds=round(result.seconds, 1),
-        machine=f"{processor()}, {cores()} cores",
+        machine=_machine(module.gate_weight.device),
         seeds_tried=len(results),
         seeds_generalizing=sum(result.generalizes for result in results.values()),
+        generalizing="all validation strings",
     )
     return LearnedAlgorithm(module, task, card), result.records

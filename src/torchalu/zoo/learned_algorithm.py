@@ -13,6 +13,7 @@ import torch
 from jaxtyping import Float, Int64
 from torch import Tensor
 
+from torchalu.arguments import check_integers_from_zero, check_positive_integers, check_texts
 from torchalu.evaluate import (
     StringAccuracy,
     check_memory,
@@ -101,10 +102,14 @@ class LearnedAlgorithm:
             answer is shown; the padding or the zeros that belong there are not.
 
         Raises:
+            TypeError: it is neither a text nor a list of texts.
             ValueError: a text is empty, has a symbol outside the alphabet or another form; or it
                 is longer than the memory allows, with an estimate.
         """
+        if not isinstance(text, str | list | tuple):
+            raise TypeError(f"text is {text!r}; give a string, such as {self.task.example!r}")
         texts = [text] if isinstance(text, str) else text
+        check_texts("text", texts)
         by_symbols: dict[int, list[int]] = {}
         for number, one in enumerate(texts):
             by_symbols.setdefault(self.symbols(one), []).append(number)
@@ -135,6 +140,7 @@ class LearnedAlgorithm:
             seed: of their random numbers, which no training uses.
 
         Raises:
+            TypeError: a number is no integer.
             ValueError: a length or count that is not positive, a negative seed, a task whose
                 truth is not at hand, or more memory than there is, with an estimate.
         """
@@ -149,13 +155,13 @@ class LearnedAlgorithm:
             seed: as in `evaluate`.
 
         Raises:
+            TypeError: as in `evaluate`.
             ValueError: as in `evaluate`.
         """
-        if count < 1 or seed < 0:
-            raise ValueError(f"count is {count} and seed {seed}; give at least 1 and 0")
+        check_positive_integers(length=length, count=count)
+        check_integers_from_zero(seed=seed)
         self._check_memory(length, count)
-        rng = np.random.default_rng([_TEST_STRINGS, seed, max(length, 0)])
-        return self.task.sample_tests(length, count, rng)
+        return self._drawn(length, count, _drawn_by(length, seed))
 
     def adversarial(self, length: int) -> dict[str, list[str]]:
         """The strings that `evaluate_adversarial` tries, by kind.
@@ -164,10 +170,41 @@ class LearnedAlgorithm:
             length: as in `evaluate`.
 
         Raises:
+            TypeError: as in `evaluate`.
             ValueError: as in `evaluate`.
         """
+        check_positive_integers(length=length)
         self._check_memory(length, 1)
         return self.task.adversarial(length)
+
+    def failed_strings(self, measured: Measurement) -> list[str]:
+        """The strings of which a measurement says that they went wrong, long ones drawn again.
+
+        Args:
+            measured: an entry of the card.
+
+        Raises:
+            ValueError: the entry does not say how its random strings were drawn; or as in
+                `evaluate`.
+
+        Example:
+            >>> from torchalu.nn import DiagonalNeuralGPU
+            >>> from torchalu.tasks import algorithm
+            >>> learned = LearnedAlgorithm(DiagonalNeuralGPU(4, maps=6), algorithm("badd"))
+            >>> entry = learned.measure([100], count=5).accuracy[0]
+            >>> entry.failed_at, [len(text) for text in learned.failed_strings(entry)]
+            ((0, 1, 2), [201, 201, 201])
+        """
+        if not measured.failed_at:
+            return list(measured.failed)
+        if measured.kind != RANDOM:
+            texts = self.adversarial(measured.length)[measured.kind]
+        elif measured.drawn_by:
+            self._check_memory(measured.length, measured.count)
+            texts = self._drawn(measured.length, measured.count, measured.drawn_by)
+        else:
+            raise ValueError("measured has no drawn_by, so its strings are unknown; measure again")
+        return [*measured.failed, *(texts[place] for place in measured.failed_at)]
 
     def evaluate_adversarial(self, length: int) -> dict[str, StringAccuracy]:
         """The share that is right of the strings on which learned algorithms fail first.
@@ -179,6 +216,7 @@ class LearnedAlgorithm:
             By kind of string, as the task names them.
 
         Raises:
+            TypeError: as in `evaluate`.
             ValueError: as in `evaluate`.
         """
         return {
@@ -201,6 +239,7 @@ class LearnedAlgorithm:
             The new card.
 
         Raises:
+            TypeError: as in `evaluate`.
             ValueError: as in `evaluate`.
         """
         measured = {(entry.length, entry.kind): entry for entry in self.card.measured}
@@ -209,7 +248,8 @@ class LearnedAlgorithm:
             strings |= self.adversarial(length) if adversarial else {}
             for kind, texts in strings.items():
                 result = string_accuracy(self.module, self.task, texts)
-                measured[length, kind] = Measurement.of(length, kind, texts, result)
+                drawn_by = _drawn_by(length, seed) if kind == RANDOM else ()
+                measured[length, kind] = Measurement.of(length, kind, texts, result, drawn_by)
         order = sorted(measured, key=lambda key: (key[0], key[1] != RANDOM, key[1]))
         entries = tuple(measured[key] for key in order)
         self.card = dataclasses.replace(self.card, measured=entries)
@@ -293,6 +333,10 @@ class LearnedAlgorithm:
         except (TypeError, ValueError) as error:
             refuse(path, f"does not fit: {error}", "name another file or task")
 
+    def _drawn(self, length: int, count: int, drawn_by: Sequence[int]) -> list[str]:
+        """Random strings from the generator that some numbers seed."""
+        return self.task.sample_tests(length, count, np.random.default_rng(drawn_by))
+
     def _check_memory(self, length: int, count: int) -> None:
         """Refuse strings that memory does not suffice for, before they are drawn."""
         if isinstance(self.task, StringFileTask):
@@ -321,6 +365,11 @@ class LearnedAlgorithm:
         batch = encode(self.task, texts, targets=False)
         device = self.module.gate_weight.device
         return batch.inputs.to(device), batch.lengths.to(device)
+
+
+def _drawn_by(length: int, seed: int) -> tuple[int, ...]:
+    """The numbers that seed the generator of test strings."""
+    return _TEST_STRINGS, int(seed), int(length)
 
 
 def _with_later_options(card: Card, module: NeuralGPUBase) -> Card:

@@ -3,7 +3,7 @@
 import pytest
 from torch import nn
 
-from torchalu.experiments.kaiser2016.measuring import Strings, measure_strings
+from torchalu.experiments.kaiser2016.measuring import Strings, measure_strings, read_failed
 from torchalu.tasks import AlgorithmicTask, algorithm, encode
 from torchalu.train import Stopped
 
@@ -64,6 +64,20 @@ def test_an_exact_network_gets_all_strings_and_its_errors_are_counted():
         assert (row["strings"], row["length"]) == (kind, length)
         assert row["count"] - row["right"] == texts.count(wrong)
     assert wrong in rows[-1]["failed"].split()
+
+
+def test_of_long_strings_the_place_is_kept():
+    strings = Strings((3, 40), count=50)
+    sets = {(kind, length): texts for kind, length, texts in strings.sets(BADD)}
+    wrong = [sets["random", 40][17], sets["random", 3][4]]
+    rows = {
+        (row["strings"], row["length"]): row
+        for row in measure_strings(Exact(BADD, wrong), BADD, strings)
+    }
+    assert rows["random", 40]["failed"] == "#17"
+    assert read_failed(rows["random", 40]["failed"]) == ((), (17,))
+    texts, places = read_failed(rows["random", 3]["failed"])
+    assert (set(texts), places) == ({wrong[1]}, ())
 
 
 @pytest.mark.usefixtures("every_step_reports")

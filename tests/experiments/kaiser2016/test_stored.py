@@ -89,6 +89,25 @@ def test_the_zoo_gets_the_seed_that_validates_best(run, tmp_path):
     assert json.loads(path.with_suffix(".json").read_text())["seed"] == best.seed
 
 
+def test_the_card_tells_long_strings_that_went_wrong(tmp_path):
+    strings = Strings((40,), count=6)
+    setting = AlgorithmSetting(
+        {"task": "badd", "model": "improved"}, BADD, NeuralGPULearner(TINY), strings
+    )
+    sweep.run(Table1Study("kaiser2016.table1", [setting], Seeds(1)), tmp_path / "run", workers=1)
+    learned = LearnedAlgorithm.load(to_zoo(tmp_path / "run", "badd", tmp_path))
+    texts = {kind: texts for kind, _, texts in strings.sets(BADD)}
+    assert learned.card.failures[0].kind == "random"
+    for entry in learned.card.failures:
+        wrong = [
+            text
+            for text, answer in zip(texts[entry.kind], learned.run(texts[entry.kind]), strict=True)
+            if answer != BADD.solve(text)
+        ]
+        assert len(wrong) == entry.count - entry.right
+        assert learned.failed_strings(entry) == wrong[:3]
+
+
 def test_the_zoo_gets_the_best_of_several_runs(run, tmp_path):
     setting = AlgorithmSetting(
         {"task": "badd", "model": "improved"}, BADD, NeuralGPULearner(TINY), STRINGS

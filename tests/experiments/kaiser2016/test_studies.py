@@ -4,6 +4,7 @@ import json
 import re
 from dataclasses import replace
 
+import numpy as np
 import polars as pl
 import pytest
 import torch
@@ -25,7 +26,8 @@ from torchalu.experiments.kaiser2016.teaching import Teaching
 from torchalu.experiments.seeds import Seeds
 from torchalu.tasks import algorithm
 from torchalu.train import Stopped
-from torchalu.train.algorithms import AlgorithmTraining, StringValidation
+from torchalu.train.algorithms import AlgorithmTraining, StringValidation, train_algorithm
+from torchalu.train.algorithms.training import length_plan
 
 BADD = algorithm("badd")
 SHORT = Teaching(20, evaluate_every=10, validate_at=(1.0, 2.0), validation_strings=4)
@@ -209,6 +211,53 @@ def test_each_ablation_changes_its_method_and_nothing_else(task, unchanged):
         assert differing == changes
         assert changes or variant in ("full", "no_shift")
         assert changed.shift == (variant != "no_shift")
+
+
+def variant(model, name):
+    """The training of a variant of badd, small."""
+    (setting,) = ablations(tasks=("badd",), models=(model,), variants=(name,)).settings
+    return replace(
+        setting.learner.training, maps=6, steps=4, evaluate_every=2, validate_at=(1.0,),
+        validation_strings=4,
+    )  # fmt: skip
+
+
+def test_with_and_without_a_curriculum_a_step_has_as_many_strings():
+    rng = np.random.default_rng(0)
+    for model, name, longest in (("original", "no_curriculum", 41), ("improved", "curriculum", 6)):
+        drawn = {}
+        for one in ("full", name):
+            plan = length_plan(BADD, variant(model, one))
+            drawn[one] = [plan.draw(rng) for _ in range(200)]
+        counts = {one: {sum(len(g.lengths) for g in s) for s in drawn[one]} for one in drawn}
+        assert counts["full"] == counts[name]
+        assert all(len(step) == 1 for step in drawn[name])
+        symbols = [step[0].symbols for step in drawn[name]]
+        assert max(symbols) == 41
+        if longest == 41:  # each of the 20 lengths is as likely as the others
+            assert np.bincount(symbols)[3::2].min() > 2
+            assert abs(np.mean(symbols) - 22) < 3
+        else:  # a quarter looks further
+            assert 0.7 < np.mean([n <= longest for n in symbols]) < 0.85
+
+
+@pytest.mark.parametrize(
+    ("model", "name"),
+    [
+        ("original", "no_curriculum"),
+        ("improved", "curriculum"),
+        ("improved", "no_adamax"),
+        ("improved", "no_plateau_decay"),
+    ],
+)
+@pytest.mark.usefixtures("one_thread")
+def test_what_a_variant_changes_can_be_trained(model, name):
+    training = replace(variant(model, name), bins=(5, 7), batch=3)
+    result = train_algorithm(BADD, training)
+    assert (result.steps, result.status) == (4, "finished")
+    other = train_algorithm(BADD, replace(variant(model, "full"), bins=(5, 7), batch=3))
+    same = result.validation_loss == other.validation_loss
+    assert same == (name == "no_plateau_decay")  # which begins later
 
 
 @pytest.mark.parametrize(

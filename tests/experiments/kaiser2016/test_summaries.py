@@ -1,5 +1,7 @@
 """The tables from made-up outcomes, and the paper's beside ours."""
 
+from pathlib import Path
+
 import polars as pl
 import pytest
 
@@ -7,6 +9,8 @@ from torchalu.experiments.kaiser2016.grid import grid
 from torchalu.experiments.kaiser2016.published import TABLE1
 from torchalu.experiments.kaiser2016.summaries import by_length, learning
 from torchalu.experiments.kaiser2016.table1 import table1
+
+RESULTS = Path(__file__).parents[3] / "results" / "kaiser2016"
 
 
 def made_up():
@@ -55,7 +59,7 @@ def test_table_1_has_the_papers_numbers_beside_ours():
     outcomes = made_up().with_columns(pl.col("model").replace({"a": "original", "b": "stack_rnn"}))
     tables = table1(tasks=("badd",), models=("improved",)).summarize(outcomes)
     names = ["table1", "table1_lengths", "table1_adversarial", "table1_learning"]
-    assert list(tables) == names
+    assert list(tables) == [*names, "table1_failures"]
     assert tables["table1"].rows(named=True) == [
         {
             "task": "badd", "length": 20, "original": 100.0, "original_published": 100.0,
@@ -70,6 +74,29 @@ def test_table_1_has_the_papers_numbers_beside_ours():
         ("badd", "original", "ones", 100.0),
         ("badd", "stack_rnn", "ones", 75.0),
     ]
+
+
+def test_every_failure_of_a_neural_gpu_is_listed():
+    outcomes = made_up().with_columns(pl.col("model").replace({"a": "stack_rnn", "b": "improved"}))
+    failures = table1(tasks=("badd",), models=("improved",)).summarize(outcomes)["table1_failures"]
+    assert failures.columns == [
+        "task", "model", "seed", "strings", "length", "right", "count", "wrong_digits",
+    ]  # fmt: skip
+    assert failures.select("seed", "strings", "length", "right", "count").rows() == [
+        (0, "ones", 20, 3, 4), (0, "random", 20, 0, 10), (0, "random", 200, 0, 10),
+        (1, "ones", 20, 3, 4), (1, "random", 20, 2, 10), (1, "random", 200, 1, 10),
+        (2, "ones", 20, 3, 4), (2, "random", 20, 1, 10), (2, "random", 200, 4, 10),
+    ]  # fmt: skip
+    assert failures["wrong_digits"].unique().to_list() == [0.5]
+
+
+@pytest.mark.parametrize("folder", sorted({path.parent for path in RESULTS.rglob("table1*.csv")}))
+def test_the_committed_failures_are_those_of_the_committed_outcomes(folder):
+    outcomes = pl.read_csv(folder / "table1_seeds.csv", infer_schema_length=None)
+    wrong = outcomes.filter(pl.col("right") < pl.col("count"))
+    keys = ["task", "model", "seed", "strings", "length", "right", "count"]
+    listed = pl.read_csv(folder / "table1_failures.csv", infer_schema_length=None)
+    assert listed.select(keys).rows() == wrong.select(keys).sort(keys[:5]).rows()
 
 
 def test_the_published_table_is_the_papers():

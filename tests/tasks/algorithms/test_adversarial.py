@@ -141,6 +141,12 @@ def test_kinds_of_shifts():
     assert all(text.strip("<") == "1" * 10 for text in kinds["ones"])
     assert all(text.count("1") == 1 for text in kinds["powers_of_two"])
     assert all("1" not in text for text in kinds["zero"])
+    for length in (9, 10):
+        kinds = algorithm("shift").adversarial(length)
+        numbers = {text.strip("<") for text in kinds["symmetric"]}
+        assert {text.count("<") for text in kinds["symmetric"]} == {0, length // 2, length}
+        assert numbers == {number[::-1] for number in numbers}
+        assert all(text.count("1") == 3 for text in kinds["sparse"])
 
 
 def test_kinds_of_expressions():
@@ -152,4 +158,6 @@ def test_kinds_of_expressions():
     assert all(part == "0" * 9 + "1" for row in parts["powers_of_two"] for part in row)
     assert all(set(row) <= set(alternating(10, 2)) for row in parts["alternating"])
     assert all("+" in text and "*" in text for text in kinds["precedence"])
+    assert all(part.count("1") == 3 for row in parts["sparse"] for part in row)
+    assert {len(row) for row in parts["sparse"]} == {3, 4}
     assert kinds["carry"][0] == "1111111111+1000000000"

@@ -201,8 +201,13 @@ def test_samples_with_long_carries_are_inputs_too(name):
 def test_bad_arguments(name):
     task, rng = algorithm(name), np.random.default_rng(0)
     for call in (task.symbols, task.adversarial, lambda length: task.sample(length, 1, rng)):
-        with pytest.raises(ValueError, match="length is 0; give a positive whole number"):
+        with pytest.raises(ValueError, match="length is 0; give a positive integer"):
             call(0)
+        for length in ("3", 2.5, True):
+            with pytest.raises(TypeError, match=f"length is {length!r}; give a positive integer"):
+                call(length)
     with pytest.raises(ValueError, match="count is -1"):
         task.sample(1, -1, rng)
+    with pytest.raises(TypeError, match=r"count is 1\.5; give an integer, 0 or more"):
+        task.sample(1, 1.5, rng)  # pyright: ignore[reportArgumentType]
     assert task.lengths(0) == 0

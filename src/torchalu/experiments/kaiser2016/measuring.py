@@ -20,6 +20,7 @@ RANDOM = "random"
 _STREAM = 0x2016  # of test strings; no training or validation draws from it
 _LONG = 1000  # symbols, from which on there are fewer strings
 _FAILURES, _READABLE = 3, 60  # wrong strings that are kept, and how long they may be
+_PLACE = "#"  # which is in no alphabet of the package's
 _FILE = "measured.json"
 
 
@@ -63,6 +64,15 @@ class Strings:
         """
         return self.count if symbols <= _LONG else self.long_count
 
+    @staticmethod
+    def drawn_by(length: int) -> tuple[int, ...]:
+        """The numbers that seed the generator of random strings.
+
+        Args:
+            length: of the strings.
+        """
+        return _STREAM, length
+
     def sets(self, task: AlgorithmicTask) -> Iterator[tuple[str, int, list[str]]]:
         """The kind, length and texts of each set, the shortest first.
 
@@ -70,7 +80,7 @@ class Strings:
             task: what the strings are of.
         """
         for length in sorted(self.lengths):
-            rng = np.random.default_rng([_STREAM, length])
+            rng = np.random.default_rng(self.drawn_by(length))
             yield RANDOM, length, task.sample(length, self.number(task.symbols(length)), rng)
             if self.adversarial:
                 for kind, texts in task.adversarial(length).items():
@@ -100,8 +110,8 @@ def measure_strings(
 
     Returns:
         A row a kind and length: strings, length, right, count, digits, which is missing where none
-        was tried, and in failed some of the wrong strings, with spaces between them, unless they
-        are long.
+        was tried, and in failed some of the wrong strings, with spaces between them. Of a long one
+        it has the place in its set of `Strings.sets`, such as `#17`.
     """
     sets = [
         (kind, length, texts)
@@ -126,13 +136,32 @@ def measure_strings(
             progress(len(texts), len(texts))
         else:
             accuracy = string_accuracy(module, task, texts, progress=progress)
-            failed = [texts[place] for place in accuracy.failures[:_FAILURES]]
-            row["failed"] = " ".join(text for text in failed if len(text) <= _READABLE)
+            failed = {place: texts[place] for place in accuracy.failures[:_FAILURES]}
+            row["failed"] = " ".join(
+                text if len(text) <= _READABLE else f"{_PLACE}{place}"
+                for place, text in failed.items()
+            )
             row |= {"right": accuracy.right, "digits": accuracy.digits}
         rows.append(row)
         if path is not None:
             write_atomic(path, json.dumps(rows))
     return rows
+
+
+def read_failed(failed: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """The wrong strings of a row of `measure_strings`, and the places of long ones.
+
+    Args:
+        failed: the cell.
+
+    Example:
+        >>> read_failed("1+1 #17 0+1")
+        (('1+1', '0+1'), (17,))
+    """
+    words = failed.split()
+    places = [word for word in words if word.startswith(_PLACE)]
+    texts = tuple(word for word in words if word not in places)
+    return texts, tuple(int(word.removeprefix(_PLACE)) for word in places)
 
 
 def _hopeless(rows: Sequence[Mapping[str, Any]], length: int) -> bool:

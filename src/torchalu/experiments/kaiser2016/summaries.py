@@ -119,6 +119,29 @@ def adversarial(lengths: pl.DataFrame, labels: Sequence[str]) -> pl.DataFrame:
     return table.sort(groups)
 
 
+def failures(outcomes: pl.DataFrame, labels: Sequence[str]) -> pl.DataFrame:
+    """Where each seed has strings wrong, random or adversarial.
+
+    Args:
+        outcomes: of a study.
+        labels: tell settings apart.
+
+    Returns:
+        A row a setting, seed, kind and length with a string wrong: `right`, `count`, and
+        `wrong_digits`, the fraction of all symbols, missing where strings count as wrong untried.
+
+    Example:
+        >>> rows = {"model": ["a", "a"], "seed": [0, 1], "strings": ["ones"] * 2}
+        >>> rows |= {"length": [20, 20], "right": [4, 1], "count": [4, 4], "digits": [1.0, 0.75]}
+        >>> failures(pl.DataFrame(rows), ["model"]).rows()
+        [('a', 1, 'ones', 20, 1, 4, 0.25)]
+    """
+    keys = [*labels, "seed", "strings", "length"]
+    wrong = outcomes.filter(pl.col("right") < pl.col("count"))
+    digits = (1 - pl.col("digits")).alias("wrong_digits")
+    return wrong.select(*keys, "right", "count", digits).sort(keys)
+
+
 def beside_published(lengths: pl.DataFrame, published: pl.DataFrame) -> pl.DataFrame:
     """A row a task and length, a column a model, as the paper's table 1 has it.
 

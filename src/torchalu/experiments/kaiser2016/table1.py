@@ -16,7 +16,7 @@ from torchalu.experiments.kaiser2016.learner import Learner, NeuralGPULearner
 from torchalu.experiments.kaiser2016.measuring import Strings
 from torchalu.experiments.kaiser2016.published import TABLE1
 from torchalu.experiments.kaiser2016.study import AlgorithmSetting, AlgorithmStudy
-from torchalu.experiments.kaiser2016.summaries import beside_published
+from torchalu.experiments.kaiser2016.summaries import beside_published, failures
 from torchalu.experiments.seeds import SeedOptions, Seeds
 from torchalu.experiments.setting import choose
 from torchalu.tasks import AlgorithmicTask, algorithm
@@ -24,6 +24,8 @@ from torchalu.train.algorithms import AlgorithmTraining
 
 TASKS = ("badd", "bmul")
 MODELS = ("improved", "original", "stack_rnn", "lstm_attention", "transformer")
+NEURAL_GPUS = ("improved", "original")
+"""The models whose every failure is listed."""
 UNFILLED = ("original", "lstm_attention")
 """The models that learn answers as the paper has them, by default."""
 STACK_TASKS = ("badd", "badd_unaligned")
@@ -44,12 +46,14 @@ class Table1Study(AlgorithmStudy):
         Returns:
             `table1`, a row a task and length with the rates of the best seeds in percent;
             `table1_lengths`, a row a model too, with intervals; `table1_adversarial` and
-            `table1_learning`.
+            `table1_learning`; `table1_failures`, where each seed of a Neural GPU is wrong.
         """
         tables = super().summarize(outcomes)
         lengths = tables.pop("table1")
         wide = beside_published(lengths, TABLE1)
-        return {"table1": wide, "table1_lengths": lengths, **tables}
+        gpus = outcomes.filter(pl.col("model").is_in(NEURAL_GPUS))
+        wrong = failures(gpus, ["task", "model"])
+        return {"table1": wide, "table1_lengths": lengths, **tables, "table1_failures": wrong}
 
 
 def table1(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
-from torchalu.experiments.kaiser2016.measuring import RANDOM
+from torchalu.experiments.kaiser2016.measuring import RANDOM, Strings, read_failed
 from torchalu.experiments.kaiser2016.stored import StoredNetwork, stored_networks
 from torchalu.nn import NeuralGPUBase
 from torchalu.zoo import Card, LearnedAlgorithm, Measurement, put
@@ -84,12 +85,6 @@ def card(networks: list[StoredNetwork], module: NeuralGPUBase, command: str = ""
     """
     best = networks[0]
     first = best.outcomes.row(0, named=True)
-    measured = tuple(
-        Measurement(
-            row["length"], row["count"], row["right"], row["strings"], tuple(row["failed"].split())
-        )
-        for row in best.outcomes.iter_rows(named=True)
-    )
     return Card(
         task=str(best.labels["task"]),
         form=type(module).__name__,
@@ -101,8 +96,18 @@ def card(networks: list[StoredNetwork], module: NeuralGPUBase, command: str = ""
         machine=best.cost.processor,
         seeds_tried=len(networks),
         seeds_generalizing=sum(_everywhere(network.outcomes) for network in networks),
-        measured=measured,
+        measured=tuple(_measured(row) for row in best.outcomes.iter_rows(named=True)),
+        generalizing="all random test strings of every length",
     )
+
+
+def _measured(row: Mapping[str, Any]) -> Measurement:
+    """A row of outcomes as a card has it."""
+    kind, length = row["strings"], row["length"]
+    failed, failed_at = read_failed(row["failed"])
+    drawn_by = Strings.drawn_by(length) if kind == RANDOM else ()
+    counts = length, row["count"], row["right"]
+    return Measurement(*counts, kind, failed, failed_at, drawn_by)
 
 
 def _everywhere(outcomes: pl.DataFrame) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from torchalu.tasks.algorithms.digits import read_digits, write_digits
-from torchalu.tasks.algorithms.kinds import alternating, random_digits, single
+from torchalu.tasks.algorithms.kinds import alternating, random_digits, single, sparse
 from torchalu.tasks.algorithms.task import AlgorithmicTask, symbols_to_texts
 
 _MOST = 4
@@ -57,6 +57,7 @@ class Expression(AlgorithmicTask):
         ones, zero, one = "1" * length, "0" * length, single(0, length)
         some = random_digits(length, 2, _MOST, rng)
         even, odd = alternating(length, 2)
+        few = sparse(length, 2, _MOST, rng)
         carry = [ones, one, one, ones]
         return {
             "carry": [_join(carry, between) for between in ("+", "+*", "+*+", "*+")],
@@ -65,6 +66,7 @@ class Expression(AlgorithmicTask):
             "powers_of_two": [_join([single(length - 1, length)] * 4, s) for s in _SIGNS],
             "symmetric": [_join([some[0]] * _MOST, between) for between in _SIGNS],
             "alternating": [_join([even, odd] * 2, between) for between in _SIGNS],
+            "sparse": [_join(few, between) for between in _SIGNS],
             "precedence": [_join(some, between) for between in ("+*", "*+", "*+*", "+*+")],
         }
 

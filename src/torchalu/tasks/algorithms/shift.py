@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from torchalu.tasks.algorithms.digits import read_digits, write_digits
-from torchalu.tasks.algorithms.kinds import alternating, random_digits, single
+from torchalu.tasks.algorithms.kinds import alternating, random_digits, single, sparse
 from torchalu.tasks.algorithms.task import AlgorithmicTask, symbols_to_texts
 
 
@@ -50,7 +50,9 @@ class Shift(AlgorithmicTask):
 
     def _kinds(self, length: int, rng: np.random.Generator) -> dict[str, list[str]]:
         some = random_digits(length, 2, 2, rng)
-        ones, full = "1" * length, "<" * length
+        ones, full, half = "1" * length, "<" * length, "<" * (length // 2)
+        begun = some[0][: -(-length // 2)]
+        mirrored = begun + begun[::-1][length % 2 :]
         return {
             "no_shift": [*some, ones],
             "one_place": [digits + "<" for digits in (*some, ones)],
@@ -63,4 +65,6 @@ class Shift(AlgorithmicTask):
                 for marks in (0, length // 2, length)
             ],
             "alternating": [digits + full for digits in alternating(length, 2)],
+            "sparse": [digits + half for digits in sparse(length, 2, 3, rng)],
+            "symmetric": [mirrored + marks for marks in ("", half, full)],
         }

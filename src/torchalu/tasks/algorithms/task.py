@@ -9,6 +9,8 @@ from typing import NoReturn
 
 import numpy as np
 
+from torchalu.arguments import check_integers_from_zero, check_positive_integers
+
 
 @dataclass(frozen=True, kw_only=True)
 class AlgorithmicTask(ABC):
@@ -240,12 +242,10 @@ def symbols_to_texts(symbols: np.ndarray, alphabet: Sequence[str]) -> list[str]:
 def _check_draw(length: int, count: int) -> None:
     """Raises unless so many inputs of such a length can be drawn."""
     _check_length(length)
-    if count < 0:
-        raise ValueError(f"count is {count}; give a whole number, 0 at least")
+    check_integers_from_zero(count=count)
 
 
 def _check_length(length: int) -> int:
     """The length, if there are inputs so long."""
-    if length < 1:
-        raise ValueError(f"length is {length}; give a positive whole number")
+    check_positive_integers(length=length)
     return length

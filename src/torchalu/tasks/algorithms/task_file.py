@@ -65,9 +65,11 @@ class StringFileTask(AlgorithmicTask):
             digest = hashlib.blake2b(text.encode(), digest_size=8).digest()
             parts[int.from_bytes(digest) < validation * 2**64][text] = answer
         if not all(parts):
+            rows = "1 row" if len(self.rows) == 1 else f"{len(self.rows)} rows"
             raise ValueError(
-                f"validation is {validation}, which puts {len(parts[1])} of the {len(self.rows)} "
-                f"rows of {self.name!r} aside; add rows, or choose a share nearer to 0.5"
+                f"{self.name!r} has {rows}, and about {validation:.0%} of all are put aside to "
+                f"validate on: {len(parts[1])} of these, which leaves {len(parts[0])} to train on; "
+                "each needs one at least: add rows"
             )
         return replace(self, rows=parts[0]), replace(self, rows=parts[1])
 

@@ -22,6 +22,7 @@ def check_training_memory(
     *,
     module: nn.Module | None = None,
     device: torch.device | str = "cpu",
+    what: str | None = None,
 ) -> None:
     """Refuse lengths, batches and maps for which memory does not suffice, before any is taken.
 
@@ -30,6 +31,8 @@ def check_training_memory(
         training: by which methods, with which numbers.
         module: what is to learn it; a new Neural GPU if left out.
         device: where.
+        what: the numbers that ask for it, as the caller knows them; those of `training` if left
+            out.
 
     Raises:
         ValueError: a step takes more memory than is free, with an estimate.
@@ -41,19 +44,19 @@ def check_training_memory(
         ValueError: bins is (2, ..., 41), batch 32 and maps 3000000, which takes about ... GiB, ...
     """
     bins, batch = training.bins, training.batch
-    what = f"bins is {bins if len(bins) < _SHOWN else f'({bins[0]}, ..., {bins[-1]})'}"
+    asked = f"bins is {bins if len(bins) < _SHOWN else f'({bins[0]}, ..., {bins[-1]})'}"
     if module is None:
-        what += f", batch {batch} and maps {training.maps}"
+        asked += f", batch {batch} and maps {training.maps}"
         module = _module(task, training, None, "meta")
     else:
-        what += f" and batch {batch}"
+        asked += f" and batch {batch}"
     sizes = bins[-(training.bins_per_step or len(bins)) :]
     if training.lengths == "curriculum":
         lengths = task.sample_lengths(task.lengths(bins[-1]))
         sizes = (task.symbols(lengths[-1]),) if lengths else ()
     needed = sum(unroll_bytes(module, batch, size, training=True) for size in sizes)
     needed += _COPIES * sum(p.numel() * p.element_size() for p in module.parameters())
-    check_memory(needed, torch.device(device), what)
+    check_memory(needed, torch.device(device), what or asked)
 
 
 def new_module(task: AlgorithmicTask, training: AlgorithmTraining) -> NeuralGPU | DiagonalNeuralGPU:
