@@ -21,12 +21,12 @@ NATIVE = [
 def test_each_table_and_figure_with_results_has_a_name():
     expected = [f"table{k}" for k in (1, 2, 5, 6)]
     expected += [f"figure{k}" for k in (2, 3, 4, 7, 8, 9, 10, 11, 12, 13, 14, 15)]
-    expected += ["single_module", "noise", "correlated"]
+    expected += ["single_module", "noise", "correlated", "closed_form"]
     logic = ["figure4", "figure5", "figure6", "table1", "bach", "covertype", "parity", "search"]
     strings = ["table1", "algorithms", "decimal", "grid", "ablations", "ensemble", "noise"]
     strings += ["traces", "steps", "levels"]
-    first = [f"table{k}" for k in (2, 3, 4, 5, 6, 8)] + ["figure4", "figure6", "perception"]
-    first += ["grid_world", "grid_world_search", "table2_search", "table4_search"]
+    first = [f"table{k}" for k in range(1, 12)] + [f"figure{k}" for k in (1, 3, 4, 5, 6)]
+    first += ["perception", "grid_world", "grid_world_search", "table2_search", "table4_search"]
     assert set(names()) == {
         *(f"kaiser2016.{name}" for name in strings),
         *(f"madsen2020.{name}" for name in expected),
@@ -47,6 +47,23 @@ def test_each_table_and_figure_with_results_has_a_name():
 def test_an_unknown_name_is_answered_with_the_nearest(wrong, nearest):
     with pytest.raises(ValueError, match=rf"nearest name is '{nearest}'"):
         get(wrong)
+
+
+@pytest.mark.parametrize(
+    ("name", "same"),
+    [
+        ("table1", "table6"),
+        ("table7", "table6"),
+        ("table9", "table8"),
+        ("table10", "table2"),
+        ("table11", "table3"),
+        ("figure1", "table5"),
+        ("figure3", "table3"),
+        ("figure5", "grid_world"),
+    ],
+)
+def test_tables_and_figures_of_the_same_runs_are_one_experiment(name, same):
+    assert get(f"trask2018.{name}") is get(f"trask2018.{same}")
 
 
 @pytest.mark.parametrize("name", names())

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from report.pictures import collisions, summary_row
-from torchalu.experiments import names
+from torchalu.experiments import get, names
 from torchalu.report import EXHIBITS, draw_exhibit, read_exhibit
 from torchalu.report.reproduction import command, overlap, with_published_rates
 
@@ -12,9 +12,9 @@ MODELS = ("NAC*", "NALU", "NMU")
 
 
 def test_every_experiment_has_an_exhibit_and_every_exhibit_an_experiment():
-    assert {name.removeprefix("madsen2020.") for name in names()} <= set(EXHIBITS)
-    for name in EXHIBITS:
-        assert command(name, "here").split()[2] in names()
+    made_by = [command(name, "here").split()[2] for name in EXHIBITS]
+    assert set(made_by) <= set(names())
+    assert {get(name) for name in names()} == {get(name) for name in made_by}
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ _MODULES = {
     "madsen2020.gates": ("figure9", "table5"),
     "madsen2020.loss_surface": ("figure2",),
     "madsen2020.single_module": ("single_module",),
+    "madsen2020.without_training": ("closed_form",),
     "madsen2020.sequential_mnist": ("figure4", "figure13", "figure14", "figure15"),
     "lowe2022.parity_experiments": ("figure4", "parity"),
     "lowe2022.bach": ("bach",),
@@ -29,13 +30,13 @@ _MODULES = {
     "kaiser2016.noise": ("noise",),
     "kaiser2016.in_use": ("steps", "levels"),
     "kaiser2016.traces": ("traces",),
-    "trask2018.identity": ("table5",),
-    "trask2018.arithmetic": ("table6", "table8"),
-    "trask2018.digits": ("table2", "table2_search", "perception"),
+    "trask2018.identity": ("figure1", "table5"),
+    "trask2018.arithmetic": ("table1", "table6", "table7", "table8", "table9"),
+    "trask2018.digits": ("table2", "table10", "table2_search", "perception"),
     "trask2018.parity": ("table4", "table4_search"),
-    "trask2018.words": ("table3",),
+    "trask2018.words": ("table3", "table11", "figure3"),
     "trask2018.programs": ("figure4", "figure6"),
-    "trask2018.grid_world": ("grid_world", "grid_world_search"),
+    "trask2018.grid_world": ("figure5", "grid_world", "grid_world_search"),
 }
 
 _PLACES = {

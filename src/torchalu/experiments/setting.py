@@ -32,6 +32,7 @@ class Model:
         penalty: factor of the units' own penalty.
         penalty_start: step at which the penalty sets in.
         penalty_end: step from which on it is whole.
+        clip_norm: bound of the gradient's norm over all parameters.
         start: fills the layers' parameters anew, where the trainer's own start is not wanted.
         cost: of a step, relative to that of an NMU; for the progress bar alone.
 
@@ -48,6 +49,7 @@ class Model:
     penalty: float = 0.0
     penalty_start: float = 0.0
     penalty_end: float = 1.0
+    clip_norm: float = math.inf
     start: Callable[[Iterable[nn.Module], torch.Generator], None] | None = None
     cost: float = 1.0
 
@@ -89,6 +91,7 @@ class Setting:
             penalty=model.penalty,
             penalty_start=model.penalty_start,
             penalty_end=model.penalty_end,
+            clip_norm=model.clip_norm,
             goal=self.goal,
             initial=self.initial(seed),
         )
@@ -129,7 +132,7 @@ class Setting:
         model: dict[str, JSON] = {
             key: value
             for key, value in vars(self.model).items()
-            if isinstance(value, str | int | float) and key != "cost"
+            if isinstance(value, str | int | float) and key != "cost" and value != math.inf
         }
         model["layers"] = [repr(layer) for layer in self._build()]
         task = {key: value for key, value in asdict(self.task).items() if value is not None}

@@ -55,7 +55,11 @@ EXHIBITS = {
     "noise": Exhibit("table 2 again, targets with 1% noise", "rates"),
     "correlated": Exhibit("table 2 again, correlated inputs", "rates"),
     "single_module": Exhibit("one unit, 2 and 10 inputs, nine ranges", "counts"),
+    "closed_form": Exhibit("table 6 without a network", "table"),
     "lowe2022.figure4": Exhibit("parity of four logits", "networks"),
+    "lowe2022.figure4_readings": Exhibit(
+        "what was read off, and how accurate the networks are", "table", experiment="figure4"
+    ),
     "lowe2022.parity": Exhibit("parity of up to 32 bits", "successes"),
     "lowe2022.bach": Exhibit("is it Bach?", "ranking"),
     "lowe2022.bach_independence": Exhibit(
@@ -72,6 +76,7 @@ EXHIBITS = {
     ),
     "kaiser2016.table1_learning": Exhibit("how many seeds learn", "table", experiment="table1"),
     "kaiser2016.table1_adversarial": Exhibit("adversarial strings", "table", experiment="table1"),
+    "kaiser2016.table1_failures": Exhibit("what each seed gets wrong", "table", "table1"),
     "kaiser2016.algorithms": Exhibit("all other tasks, up to 4001 symbols", "lengths"),
     "kaiser2016.algorithms_learning": Exhibit(
         "how many seeds learn", "table", experiment="algorithms"
@@ -95,6 +100,7 @@ EXHIBITS = {
     "trask2018.figure1": Exhibit(
         "the identity function, -20 to 20", "identity", experiment="table5"
     ),
+    "trask2018.table5_picks": Exhibit("which unit to pick", "table", experiment="table5"),
     "trask2018.table6": Exhibit("arithmetic on 100 inputs", "table"),
     "trask2018.table7": Exhibit(
         "the same, in percent of a random start", "table", experiment="table6"
@@ -106,6 +112,7 @@ EXHIBITS = {
     ),
     "trask2018.table9_picks": Exhibit("which unit to pick", "table", experiment="table8"),
     "trask2018.table3": Exhibit("numbers in words: mean absolute errors", "table"),
+    "trask2018.table3_picks": Exhibit("which network to pick", "table", experiment="table3"),
     "trask2018.table3_words": Exhibit(
         "figure 3: answers word by word", "table", experiment="table3"
     ),
@@ -115,11 +122,13 @@ EXHIBITS = {
     ),
     "trask2018.figure4": Exhibit("programs, up to four digits", "curves"),
     "trask2018.figure4_digits": Exhibit("what is right", "table", experiment="figure4"),
+    "trask2018.figure4_picks": Exhibit("which unit to pick", "table", experiment="figure4"),
     "trask2018.figure4_search": Exhibit(
         "settings of figure 4, on validation programs", "table", experiment="figure4"
     ),
     "trask2018.figure6": Exhibit("sums, up to four digits", "curves"),
     "trask2018.figure6_digits": Exhibit("what is right", "table", experiment="figure6"),
+    "trask2018.figure6_picks": Exhibit("which unit to pick", "table", experiment="figure6"),
     "trask2018.figure6_search": Exhibit(
         "settings of figure 6, on validation sums", "table", experiment="figure6"
     ),
@@ -127,6 +136,7 @@ EXHIBITS = {
     "trask2018.grid_world_reach": Exhibit(
         "the greatest T with which agents do well", "table", experiment="grid_world"
     ),
+    "trask2018.grid_world_picks": Exhibit("which agent to pick", "table", "grid_world"),
     "trask2018.grid_world_search": Exhibit("learning rate and entropy of the agents", "table"),
     "trask2018.table2": Exhibit("digits counted and added up, series up to 1000", "extrapolation"),
     "trask2018.table2_count": Exhibit("mean absolute errors, counting", "table", "table2"),
@@ -134,14 +144,15 @@ EXHIBITS = {
     "trask2018.table10_count": Exhibit("mean square errors, counting", "table", "table2"),
     "trask2018.table10_sum": Exhibit("mean square errors, addition", "table", "table2"),
     "trask2018.table2_laws": Exhibit("what snapped units say", "table", "table2"),
-    "trask2018.table2_picks": Exhibit("which model to take", "table", "table2"),
+    "trask2018.table2_picks": Exhibit("which model to pick", "table", "table2"),
     "trask2018.table2_search": Exhibit("settings of table 2, on validation digits", "table"),
     "trask2018.perception": Exhibit("laws behind images: sums and products", "table"),
     "trask2018.perception_errors": Exhibit(
         "errors of units that say laws", "extrapolation", "perception"
     ),
-    "trask2018.perception_picks": Exhibit("which unit to take", "table", "perception"),
+    "trask2018.perception_picks": Exhibit("which unit to pick", "table", "perception"),
     "trask2018.table4": Exhibit("how many digits in a picture are even", "table"),
+    "trask2018.table4_picks": Exhibit("which last layer to pick", "table", "table4"),
     "trask2018.table4_search": Exhibit("settings of table 4, on validation digits", "table"),
 }
 """Of Madsen & Johansen 2020 where no paper is named, and beyond; as the experiments are named."""

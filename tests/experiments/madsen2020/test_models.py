@@ -212,7 +212,7 @@ def test_figure_3_has_the_papers_ranges():
 
 
 def test_a_single_module_has_the_penalty_and_rate_of_its_unit_and_the_ramp_of_the_run():
-    """Of sums 0.01, of products 10 as in table 4; RealNPU and NPU as in Heim et al. 2020."""
+    """Of sums 0.01, of products 10 as in table 4; the others as their papers have it."""
     study = get("madsen2020.single_module")(Runs(steps=1000))
     models = {setting.model.name: setting.model for setting in study.settings}
     assert {(m.penalty_start, m.penalty_end) for m in models.values()} == {(400, 700)}
@@ -221,10 +221,17 @@ def test_a_single_module_has_the_penalty_and_rate_of_its_unit_and_the_ramp_of_th
     plain = ("NAC+", "NAC*", "NAC*,sigma", "NALU (shared)", "NALU (separate)")
     assert numbers == {
         "NAU": (0.01, 1e-3),
+        "sNMU": (10, 1e-3),
+        "NMRU": (10, 1e-2),
+        "iNALU": (0, 1e-3),
+        "RealNPU (modified)": (1, 5e-3),
         **dict.fromkeys(products, (10, 1e-3)),
         **dict.fromkeys(powers, (1e-7, 5e-3)),
         **dict.fromkeys(plain, (0, 1e-3)),
     }
+    bounds = {name: m.clip_norm for name, m in models.items() if m.clip_norm < math.inf}
+    assert bounds == {"NMRU": 1.0, "iNALU": 0.1}
+    assert {s.run(0).clip_norm for s in study.settings if s.model.name == "iNALU"} == {0.1}
     units = {name: model.build(2, 1) for name, model in models.items()}
     assert all(len(stack) == 1 for stack in units.values())
     assert [units[f"NALU ({kind})"][0].separate for kind in ("shared", "separate")] == [False, True]

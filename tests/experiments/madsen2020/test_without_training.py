@@ -7,9 +7,16 @@ import polars as pl
 import pytest
 
 from torchalu.experiments import get
-from torchalu.experiments.madsen2020.closed_form import BASELINES, solve
+from torchalu.experiments.madsen2020.closed_form import (
+    BASELINES,
+    OF_SUMS,
+    null_vector,
+    quadratic,
+    solve,
+)
 from torchalu.experiments.madsen2020.single_module import RANGES
 from torchalu.experiments.madsen2020.unit_criterion import nearly_perfect_unit_loss
+from torchalu.experiments.seeds import Seeds
 from torchalu.tasks import SimpleFunction
 
 
@@ -107,6 +114,34 @@ def test_the_criterion_for_one_unit_by_simulation(name, operation):
 def test_the_criterion_for_one_unit_needs_two_operands(task, message):
     with pytest.raises(ValueError, match=message):
         nearly_perfect_unit_loss(task)
+
+
+@pytest.mark.parametrize("operation", ["add", "sub", "div", "root"])
+def test_table_6_without_a_network(operation, tmp_path):
+    """Sums of 25 of 100 inputs, found from 400 rows without noise."""
+    study = get("madsen2020.closed_form")(Seeds(3), operations=(operation,))
+    parts = [study.run(chunk, tmp_path, lambda _fraction: None) for chunk in study.chunks()]
+    outcomes = pl.concat([part.outcomes for part in parts])
+    assert outcomes["extrapolation_loss"].max() < 1e-20
+    assert outcomes["extrapolation_loss"].n_unique() == 3
+    (row,) = study.summarize(outcomes)["closed_form"].rows(named=True)
+    assert (row["operation"], row["model"]) == (operation, OF_SUMS[operation][0])
+    assert (row["rows"], row["seeds"], row["solved"]) == (400, 3, 3)
+
+
+def test_pairs_and_null_vector_find_the_subsets():
+    x = np.random.default_rng(3).uniform(1, 2, (200, 12))
+    first, second = np.zeros((2, 12))
+    first[2:7], second[5:9] = 1, 1
+    a, b = x @ first, x @ second
+    weight, function = null_vector(x, a / b)
+    assert weight.tolist() == [*first, *second]
+    rows = np.random.default_rng(4).uniform(2, 6, (5, 12))
+    np.testing.assert_allclose(function(rows), (rows @ first) / (rows @ second), rtol=1e-13)
+    weight, function = quadratic(x, a * b)
+    symmetric = np.outer(first, second) + np.outer(second, first) - np.diag(first * second)
+    assert weight.tolist() == symmetric[np.triu_indices(12)].tolist()
+    np.testing.assert_allclose(function(rows), (rows @ first) * (rows @ second), rtol=1e-13)
 
 
 def test_each_seed_of_a_closed_form_has_rows_of_its_own():

@@ -40,6 +40,7 @@ TINY = ArithmeticRuns(
     seeds=2, steps=20, learning_rates=(0.01,), batch_size=8, evaluate_every=10, rows=6
 )
 NATIVE = {"ReLU", "Relu6", "None", "NAC", "NALU", "NAU", "NMU", "Gated NAU/NMU", "RealNPU"}
+NATIVE |= {"iNALU", "NMRU"}
 
 
 def only(study):
@@ -146,7 +147,7 @@ def test_a_seed_is_what_it_is_alone(tmp_path):
         assert mine[name].to_list() == pytest.approx(two[name].to_list(), rel=1e-4)
 
 
-@pytest.mark.parametrize(("make", "model"), [(table6, "NMRU"), (table6, "NMU"), (table8, "GRU")])
+@pytest.mark.parametrize(("make", "model"), [(table6, "Tanh"), (table6, "NMU"), (table8, "GRU")])
 @pytest.mark.usefixtures("every_step_reports")
 def test_resume_gives_the_same(make, model, tmp_path):
     def stop(done):
@@ -202,7 +203,7 @@ def test_tables_from_made_up_outcomes():
     assert (nalu["solved"], nmu["solved"], nmu["published_relative"]) == (1, 3, None)
     assert (nalu["solved_low"], nalu["solved_high"]) == wilson(1, 3)
     (pick,) = tables["table7_picks"].iter_rows(named=True)
-    assert (pick["pick"], pick["paper"]) == ("NMU", "NALU")
+    assert (pick["pick"], pick["by"], pick["paper"]) == ("NMU", "median", "NALU")
     assert (pick["solved"], pick["paper_solved"], pick["seeds"]) == (3, 1, 3)
     assert (pick["solved_low"], pick["solved_high"]) == wilson(3, 3)
     assert pick["factor"] == pytest.approx(50 / 1e-3)

@@ -8,9 +8,9 @@ from torchalu.experiments.trask2018.digit_summaries import (
     as_printed,
     errors_by_length,
     laws,
-    picks,
     ranked,
     settled,
+    which_to_pick,
 )
 from torchalu.experiments.trask2018.published_digits import DIGIT_TABLES, TABLE2, TABLE10
 
@@ -61,18 +61,19 @@ def test_cells_count_the_seeds_that_reach_the_best_published_error():
     assert (one["reached"], one["published_accuracy"], one["chosen_mae"]) == (1, 0.976, 2.0)
     assert cells["product", 2]["reached"] is None
     assert hundred["reached_low"] < 1 / 3 < hundred["reached_high"]
+    assert (hundred["low_mae"], hundred["high_mae"]) == (7.0, float("inf"))
+    assert (one["low_accuracy"], one["high_accuracy"]) == (0.8, 1.0)
 
 
 def test_tables_are_printed_as_in_the_paper():
     rows = [outcome(m, 0, n, 2.0) for m in ("NAC", "NAU") for n in TEST_LENGTHS["sum"]]
     cells = errors_by_length(pl.DataFrame(rows, infer_schema_length=None))
     table = as_printed(cells, "sum", "mse")
-    assert table.columns[:4] == [
-        "model",
-        "accuracy_published",
-        "accuracy_chosen",
-        "accuracy_median",
-    ]
+    bounds = ["accuracy_low", "accuracy_high"]
+    first = ["model", "seeds", "accuracy_published", "accuracy_chosen", "accuracy_median"]
+    assert table.columns[:7] == [*first, *bounds]
+    assert table.columns[-2:] == ["mse_1000_low", "mse_1000_high"]
+    assert table["mse_10_low"].to_list() == [None, None]  # of one seed
     assert table["mse_1000_published"].to_list() == [280.89, None]
     assert table["mse_10_chosen"].to_list() == [4.0, 4.0]
     assert table["accuracy_chosen"].to_list() == [80.0, 80.0]
@@ -80,7 +81,7 @@ def test_tables_are_printed_as_in_the_paper():
 
 def picks_of(rows):
     outcomes = pl.DataFrame(rows, infer_schema_length=None)
-    return picks(errors_by_length(outcomes), errors_by_length(settled(outcomes)))
+    return which_to_pick(errors_by_length(outcomes), errors_by_length(settled(outcomes)))
 
 
 def test_the_model_with_the_lowest_median_is_picked_and_compared_with_the_papers_units():

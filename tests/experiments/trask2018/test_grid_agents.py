@@ -148,6 +148,16 @@ def test_what_the_unit_holds_goes_into_the_lstm_and_follows_its_equation(model):
 
 
 @pytest.mark.parametrize("model", UNITS)
+def test_an_agent_is_where_it_is_trained(model):
+    """All that it works with lies on its device, or it would not act."""
+    own = agent(model, device="meta")
+    features = own.encode(torch.zeros(3, 56, 56, 3, dtype=torch.uint8, device="meta"))
+    told = torch.zeros(3, 1, device="meta")
+    logits, values, state = own(features, told, own.initial_state(3))
+    assert {part.device.type for part in (logits, values, *state)} == {"meta"}
+
+
+@pytest.mark.parametrize("model", UNITS)
 def test_each_agent_overfits_two_starts(model):
     own = agent(model)
     optimizer = torch.optim.Adam(own.parameters(), lr=3e-3)
@@ -176,6 +186,7 @@ def test_each_agent_overfits_two_starts(model):
         ({"optimizer": "sgd"}, "optimizer is 'sgd'"),
         ({"updates": 0}, "steps is 0"),
         ({"instruction_time": "never"}, "instruction_time is 'never'"),
+        ({"device": "nowhere"}, "device is 'nowhere'"),
     ],
 )
 def test_numbers_out_of_range_are_refused(wrong, message):

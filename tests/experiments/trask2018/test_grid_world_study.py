@@ -14,7 +14,7 @@ from torchalu.experiments import get
 from torchalu.experiments.seeds import Seeds
 from torchalu.experiments.trask2018.grid_agent import UNITS
 from torchalu.experiments.trask2018.grid_film import film, stored_agent, strip
-from torchalu.experiments.trask2018.grid_summaries import by_instruction, reach
+from torchalu.experiments.trask2018.grid_summaries import by_instruction, reach, which_to_pick
 from torchalu.experiments.trask2018.grid_training import GridTraining
 from torchalu.experiments.trask2018.grid_world import grid_world, grid_world_search
 from torchalu.experiments.trask2018.published_grid_world import PUBLISHED_REACH
@@ -86,6 +86,13 @@ def test_what_settles_the_results_is_in_the_configuration():
         assert json.dumps(other.configuration) != described
 
 
+def test_a_device_is_described_unless_it_is_the_cpu():
+    there = study("LSTM").settings[0].describe()["training"]
+    elsewhere = study("LSTM", training=replace(BRIEF, device="meta")).settings[0].describe()
+    assert "device" not in there
+    assert elsewhere["training"] == there | {"device": "meta"}
+
+
 def made_up():
     """Three agents: by validation seed 1 is best, by reach seed 2; optimal is 1 everywhere."""
     ends = {("LSTM", 0): 12, ("LSTM", 1): 13, ("LSTM", 2): 15, ("NAC", 0): 18, ("NAU", 0): 20}
@@ -118,6 +125,17 @@ def test_how_far_agents_hold():
     assert table["NAU"]["published"] is None
     assert table["NAU"]["reached"] is None
     assert table["NAU"]["best"] == 20
+
+
+def test_the_agent_that_loses_least_up_to_the_papers_reach_is_picked():
+    """The NAC loses 0.05 up to 18 and 0.5 at 19, the NAU 0.05 alone, one LSTM 0.5 from 13 on."""
+    (row,) = which_to_pick(made_up()).iter_rows(named=True)
+    assert (row["pick"], row["by"], row["seeds"], row["reached"]) == ("NAU", "median", 1, 1)
+    assert row["median_lost"] == pytest.approx(0.05)
+    assert (row["paper"], row["paper_reached"]) == ("NAC", 0)
+    assert row["factor"] == pytest.approx((6 * 0.05 + 0.5) / 7 / 0.05)
+    hardly = made_up().with_columns(reward=0.8 * pl.col("reward"))
+    assert which_to_pick(hardly)["by"].to_list() == ["nothing holds"]
 
 
 @pytest.mark.parametrize(("instruction", "reached"), [(14, 13), (12, 11), (7, 20)])

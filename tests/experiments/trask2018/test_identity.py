@@ -99,6 +99,8 @@ def test_tables_from_made_up_outcomes():
     assert tanh["mean_high"] - tanh["mean"] == pytest.approx(half)
     assert (tanh["solved"], none["solved"], none["seeds"]) == (0, 2, 3)
     assert (none["solved_low"], none["solved_high"]) == wilson(2, 3)
+    (pick,) = tables["table5_picks"].rows(named=True)
+    assert (pick["pick"], pick["by"], pick["seeds"], pick["paper"]) == ("linear", "median", 3, None)
     figure1 = tables["figure1"]
     assert figure1.height == 2 * 41
     edge = figure1.filter((pl.col("model") == "Tanh") & (pl.col("number") == -20))

@@ -15,7 +15,7 @@ from torchalu.experiments.seeds import Seeds
 from torchalu.experiments.trask2018 import parity
 from torchalu.experiments.trask2018.parity import ParitySetting, ParityTraining, table4
 from torchalu.experiments.trask2018.parity_networks import LAYERS, SquashedLinear, parity_network
-from torchalu.experiments.trask2018.parity_summaries import accuracies
+from torchalu.experiments.trask2018.parity_summaries import accuracies, which_to_pick
 from torchalu.experiments.trask2018.published_digits import SEGUI_ACCURACY, TABLE4
 from torchalu.tasks import MNISTParity
 from torchalu.train import Stopped
@@ -144,6 +144,10 @@ def test_accuracies_stand_beside_the_published_ones_in_their_order():
     half = 4.302653 * np.std([0.90, 0.92, 0.94], ddof=1) / np.sqrt(3)
     assert nac["mean_high"] == pytest.approx(0.92 + half, rel=1e-5)
     assert (nau["published_accuracy"], nau["mean_low"]) == (None, None)
+    (pick,) = which_to_pick(table).iter_rows(named=True)
+    assert (pick["pick"], pick["by"], pick["seeds"], pick["reached"]) == ("NAU", "median", 1, 1)
+    assert (pick["paper"], pick["paper_seeds"]) == ("NAC", 3)
+    assert pick["factor"] == pytest.approx(0.08 / 0.05)
 
 
 def test_studies_describe_themselves_and_wrong_options_are_named():

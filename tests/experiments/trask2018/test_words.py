@@ -13,6 +13,7 @@ from torch import nn
 from torchalu import sweep
 from torchalu.experiments import get
 from torchalu.experiments.seeds import Seeds, one_thread
+from torchalu.experiments.trask2018.devices import moved
 from torchalu.experiments.trask2018.published_words import FIGURE3, TABLE3
 from torchalu.experiments.trask2018.word_networks import (
     HEADS,
@@ -195,6 +196,18 @@ def test_a_setting_is_described_by_its_labels_and_its_split():
     described = setting.describe()["training"]
     assert isinstance(described, dict)
     assert described["split_seed"] == 1
+    elsewhere = replace(setting, training=replace(TINY, device="meta")).describe()["training"]
+    assert elsewhere == described | {"device": "meta"}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_network_is_where_it_is_trained(name):
+    """All that it works with lies on its device, or it would not answer."""
+    network = word_network(name, 5, 4, 1).to("meta")
+    batch = moved(NumberWords(1).part("train"), "meta")
+    answers = last_answers(network(batch.tokens), batch.lengths)
+    answers.sum().backward()
+    assert answers.device.type == "meta"
 
 
 def test_the_first_split_that_trains_on_no_number_of_figure_3_is_the_default():
@@ -270,6 +283,9 @@ def test_the_best_is_chosen_by_validation_and_the_spread_is_of_one_cell():
     assert (row["seeds"], row["solved"]) == (3, 2)
     assert row["median"] == pytest.approx(0.4)
     assert row["solved_low"] == pytest.approx(0.2077, abs=1e-3)  # Wilson's interval of 2 of 3
+    (pick,) = tables["table3_picks"].rows(named=True)
+    assert (pick["pick"], pick["by"], pick["seeds"]) == ("LSTM+NALU", "median", 3)
+    assert (pick["paper"], pick["published_test_mae"], pick["factor"]) == ("LSTM+NALU", 0.41, 1.0)
     (rule,) = tables["table3_rules"].rows(named=True)
     assert (rule["runs"], rule["lawful"], rule["rules"]) == (6, 2, "one +32")
     assert tables["table3_search"]["hidden"].to_list() == [16, 32]
@@ -297,6 +313,7 @@ def test_the_published_numbers_are_the_papers():
         ({"steps": 0}, "steps is 0; give a positive integer"),
         ({"penalty": -1.0}, "penalty is -1.0; give 0 or more"),
         ({"clip_norm": 0.0}, "clip_norm is 0.0; give a positive number"),
+        ({"device": "nowhere"}, "device is 'nowhere'"),
     ],
 )
 def test_numbers_out_of_range(options, message):

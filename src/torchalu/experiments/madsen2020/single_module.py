@@ -14,7 +14,7 @@ from torchalu.experiments.madsen2020.unit_criterion import nearly_perfect_unit_l
 from torchalu.experiments.native import NativeStudy
 from torchalu.experiments.runs import RunOptions, Runs
 from torchalu.experiments.setting import Model, Setting, choose
-from torchalu.nn import NAC, NALU, NAU, NMU, NPU, GatedNAUNMU, NACMul, RealNPU
+from torchalu.nn import INALU, NAC, NALU, NAU, NMRU, NMU, NPU, SNMU, GatedNAUNMU, NACMul, RealNPU
 from torchalu.tasks import SimpleFunction
 from torchalu.tasks.simple_function import Operation, SamplingRange
 from torchalu.train import Chunk, Part, Report
@@ -43,7 +43,16 @@ _MODELS = (
     Model("NALU (separate)", lambda n, _: [NALU(n, 1, separate=True)]),
     Model("Gated NAU/NMU", lambda n, _: [GatedNAUNMU(n, 1)], penalty=10.0),
     Model("RealNPU", lambda n, _: [RealNPU(n, 1)], learning_rate=5e-3, penalty=1e-7),
+    Model(
+        "RealNPU (modified)",
+        lambda n, _: [RealNPU(n, 1, modified=True)],
+        learning_rate=5e-3,
+        penalty=1.0,
+    ),
     Model("NPU", lambda n, _: [NPU(n, 1)], learning_rate=5e-3, penalty=1e-7),
+    Model("sNMU", lambda n, _: [SNMU(n, 1)], penalty=10.0),
+    Model("NMRU", lambda n, _: [NMRU(n, 1)], learning_rate=1e-2, penalty=10.0, clip_norm=1.0),
+    Model("iNALU", lambda n, _: [INALU(n, 1)], clip_norm=0.1),
 )
 UNITS = {model.name: model for model in _MODELS}
 
@@ -115,13 +124,15 @@ def single_module(
     Source:
         The single-module task of Mistry et al. 2022. Solved is what is better than operands that
         are off by a part 1e-5; see `unit_criterion`. RealNPU and NPU: learning rate 5e-3 as in
-        Heim et al. 2020, whose L1 weight of up to 1e-7 is here the penalty's. Else the learning
-        rate is 1e-3. Of the penalties, 0.01 for sums and 10 for products are those of Madsen &
-        Johansen 2020.
+        Heim et al. 2020, whose L1 weight of up to 1e-7 is here the penalty's. NMRU: 1e-2 and a
+        gradient of norm 1 at most, as in Mistry et al. 2022. iNALU: 0.1 at most, as in Schloer et
+        al. 2020, without their penalty and new starts. Else the learning rate is 1e-3. Of the
+        penalties, 0.01 for sums and 10 for products are those of Madsen & Johansen 2020; that of
+        the modified RealNPU, 1, is ours.
 
     Example:
         >>> len(single_module().settings)
-        792
+        1080
     """
     choose("operations", operations, get_args(Operation))
     choose("models", models, (*UNITS, *BASELINES))

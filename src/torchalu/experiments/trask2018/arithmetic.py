@@ -65,3 +65,13 @@ def table8(
         'trask2018.table8'
     """
     return ArithmeticStudy(RECURRENT, models, operations, runs)
+
+
+table1 = table6
+"""Table 1 has columns of tables 7 and 9: this gives its left half, `table8` its right half."""
+
+table7 = table6
+"""Table 7 has the errors of table 6, in percent of a random start's."""
+
+table9 = table8
+"""Table 9 has the errors of table 8, in percent of a random start's."""

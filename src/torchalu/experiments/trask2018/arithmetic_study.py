@@ -14,7 +14,7 @@ from torchalu.experiments.seeds import one_thread
 from torchalu.experiments.setting import choose
 from torchalu.experiments.trask2018.arithmetic_data import ArithmeticData, Form
 from torchalu.experiments.trask2018.arithmetic_models import HIDDEN, arithmetic_model
-from torchalu.experiments.trask2018.arithmetic_summaries import picks, raw, relative
+from torchalu.experiments.trask2018.arithmetic_summaries import raw, relative, which_to_pick
 from torchalu.experiments.trask2018.arithmetic_training import (
     ArithmeticRuns,
     is_finite,
@@ -134,7 +134,7 @@ class ArithmeticStudy:
         return {
             first: raw(outcomes, self.form),
             second: relative(outcomes, self.form),
-            f"{second}_picks": picks(outcomes, self.form),
+            f"{second}_picks": which_to_pick(outcomes, self.form),
         }
 
     def _labeled(self, frame: pl.DataFrame, labels: Sequence[pl.Expr]) -> pl.DataFrame:

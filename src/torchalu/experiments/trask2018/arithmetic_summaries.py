@@ -6,6 +6,7 @@ import polars as pl
 
 from torchalu.evaluate import wilson
 from torchalu.experiments.trask2018.arithmetic_data import Form
+from torchalu.experiments.trask2018.picks import TOLERATED, picks
 from torchalu.experiments.trask2018.published_arithmetic import PUBLISHED
 
 SOLVED_BELOW = 0.05
@@ -72,36 +73,20 @@ def relative(outcomes: pl.DataFrame, form: Form) -> pl.DataFrame:
     return _with_published(rows, form, "published_relative")
 
 
-def picks(outcomes: pl.DataFrame, form: Form) -> pl.DataFrame:
-    """Which model extrapolates best on each operation, by how many seeds are solved.
+def which_to_pick(outcomes: pl.DataFrame, form: Form) -> pl.DataFrame:
+    """Which model to pick for each operation, by its errors in extrapolation.
 
     Args:
         outcomes: as of `raw`.
         form: of the task.
 
     Returns:
-        A row an operation: `pick`, the model that solves most seeds, of equals the one with the
-        lower median; `paper`, which of NAC and NALU does best here; the median error of both, and
-        the `factor` between them; how many seeds the pick solves, as of `relative`, and how many
-        of as many the paper's unit, `paper_solved`.
+        A row an operation, as `picks` gives it; errors are those of `relative`, and none above 10%
+        of a random start's can be lived with.
     """
     table = relative(outcomes, form).filter(pl.col("test") == "extrapolation")
-    ranked = table.sort("solved_rate", "median_relative", descending=[True, False])
-    theirs = ranked.filter(pl.col("model").is_in(["NAC", "NALU"]))
-    best, paper = (
-        frame.unique("operation", keep="first", maintain_order=True) for frame in (ranked, theirs)
-    )
-    joined = best.join(paper, on="operation", how="left", suffix="_paper").select(
-        "operation",
-        pl.col("model").alias("pick"),
-        "median_relative",
-        pl.col("model_paper").alias("paper"),
-        pl.col("median_relative_paper").alias("paper_median_relative"),
-        (pl.col("median_relative_paper") / pl.col("median_relative")).alias("factor"),
-        *("seeds", "solved", "solved_rate", "solved_low", "solved_high"),
-        pl.col("solved_paper").alias("paper_solved"),
-    )
-    return _in_order(joined, form, ["operation"])
+    cells = table.with_columns(holds=pl.col("median_relative") <= 100 * TOLERATED)
+    return picks(cells, ["operation"], "median_relative", ["NAC", "NALU"])
 
 
 def chosen(outcomes: pl.DataFrame) -> pl.DataFrame:

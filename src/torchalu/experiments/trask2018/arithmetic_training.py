@@ -108,8 +108,9 @@ def is_native(module: nn.Module, form: Form) -> bool:
 
     Example:
         >>> from torchalu.experiments.trask2018.arithmetic_data import STATIC
-        >>> from torchalu.nn import INALU, NALU
-        >>> [is_native(nn.Sequential(unit(100, 1)), STATIC) for unit in (NALU, INALU)]
+        >>> from torchalu.nn import NALU
+        >>> others = nn.Linear(100, 1), nn.Tanh()
+        >>> [is_native(nn.Sequential(*layers), STATIC) for layers in ([NALU(100, 1)], others)]
         [True, False]
     """
     return form.name == "static" and all(type(layer) in KINDS for layer in module.children())

@@ -8,9 +8,12 @@ import polars as pl
 
 from torchalu.evaluate import wilson
 from torchalu.experiments.trask2018.digit_models import MODELS
+from torchalu.experiments.trask2018.medians import median_interval
+from torchalu.experiments.trask2018.picks import TOLERATED, picks
 from torchalu.experiments.trask2018.published_digits import DIGIT_TABLES
 
 _CELL = ("task", "model", "length")
+_MEASURES = ("mae", "mse", "accuracy")
 _UNITS = [name for name, model in MODELS.items() if model.is_unit]
 
 
@@ -22,10 +25,11 @@ def errors_by_length(outcomes: pl.DataFrame) -> pl.DataFrame:
 
     Returns:
         A row a cell: `seeds`; for `mae` and `mse` the published number, that of the seed that
-        validates best (`chosen`), and best, median and worst of all seeds; the accuracy of
-        single digits likewise; `reached`, how many seeds have no greater error than the best
-        that the paper has for any model in this task and length (of single digits, no lower
-        accuracy), with the 95% interval of their share.
+        validates best (`chosen`), and best, median and worst of all seeds, with the median's
+        interval as `median_interval` gives it; the accuracy of single digits likewise; `reached`,
+        how many seeds have no greater error than the best that the paper has for any model in
+        this task and length (of single digits, no lower accuracy), with the 95% interval of their
+        share.
 
     Example:
         >>> rows = {"task": ["sum"] * 2, "model": ["NAU"] * 2, "length": [100] * 2, "seed": [0, 1]}
@@ -53,7 +57,7 @@ def errors_by_length(outcomes: pl.DataFrame) -> pl.DataFrame:
         .group_by(_CELL, maintain_order=True)
         .agg(
             seeds=pl.len(),
-            **{f"chosen_{name}": pl.col(name).first() for name in ("mae", "mse", "accuracy")},
+            **{f"chosen_{name}": pl.col(name).first() for name in _MEASURES},
             **{
                 f"{how}_{name}": getattr(pl.col(name), function)()
                 for name in ("mae", "mse")
@@ -62,10 +66,17 @@ def errors_by_length(outcomes: pl.DataFrame) -> pl.DataFrame:
             best_accuracy=pl.col("accuracy").max(),
             median_accuracy=pl.col("accuracy").median(),
             worst_accuracy=pl.col("accuracy").min(),
+            **{f"all_{name}": pl.col(name).drop_nulls() for name in _MEASURES},
             reached=pl.when(pl.col("reached").is_not_null().any()).then(pl.col("reached").sum()),
         )
         .join(DIGIT_TABLES, on=_CELL, how="left", maintain_order="left")
     )
+    for name in _MEASURES:
+        ends = [median_interval(values) for values in table[f"all_{name}"].to_list()]
+        table = table.with_columns(
+            pl.Series(f"low_{name}", [low for low, _ in ends], pl.Float64),
+            pl.Series(f"high_{name}", [high for _, high in ends], pl.Float64),
+        ).drop(f"all_{name}")
     return _with_interval(table, "reached", "seeds").sort("task", "length", maintain_order=True)
 
 
@@ -79,21 +90,25 @@ def as_printed(errors: pl.DataFrame, task: str, error: str) -> pl.DataFrame:
 
     Returns:
         For single digits accuracies in percent, for longer series errors: published, of the seed
-        that validates best, and the median.
+        that validates best, and the median with its interval, `low` to `high`. Behind the model
+        stands the number of seeds.
     """
     rows = errors.filter(pl.col("task") == task)
-    table = rows.select("model").unique(maintain_order=True)
+    table = rows.group_by("model", maintain_order=True).agg(pl.col("seeds").min())
     for length in rows["length"].unique().sort():
         measure, factor = ("accuracy", 100.0) if length == 1 else (error, 1.0)
         short = "accuracy" if length == 1 else f"{error}_{length}"
         columns = [
             (factor * pl.col(f"{how}_{measure}")).alias(f"{short}_{how}")
-            for how in ("published", "chosen", "median")
+            for how in ("published", "chosen", "median", "low", "high")
         ]
         cells = rows.filter(pl.col("length") == length).select("model", *columns)
         table = table.join(cells, on="model", how="left", maintain_order="left")
+    bounds = ("_low", "_high")
     return table.select(
-        name for name in table.columns if name == "model" or table[name].is_not_null().any()
+        name
+        for name in table.columns
+        if name == "model" or name.endswith(bounds) or table[name].is_not_null().any()
     )
 
 
@@ -119,8 +134,8 @@ def settled(outcomes: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def picks(trained: pl.DataFrame, snapped: pl.DataFrame) -> pl.DataFrame:
-    """Which model to take for each task and length, by the median of its error.
+def which_to_pick(trained: pl.DataFrame, snapped: pl.DataFrame) -> pl.DataFrame:
+    """Which model to pick for each task and length of more than one digit.
 
     Args:
         trained: the errors of networks as trained, as `errors_by_length` gives them.
@@ -128,10 +143,10 @@ def picks(trained: pl.DataFrame, snapped: pl.DataFrame) -> pl.DataFrame:
             than trained is left out: what could not be snapped is missing, and so are its errors.
 
     Returns:
-        A row a task and length of more than one digit: the `pick`, its `form` ("trained" or
-        "settled"), its median error, how many of its seeds reach the best published error; the
-        better of the paper's two units here, as trained, with its median error, and by what
-        `factor` that is greater.
+        A row a task and length, as `picks` gives it, with the pick's `form`, "trained" or
+        "settled". The paper's are NAC and NALU as trained; `reached` are the solved seeds. An
+        error can be lived with if it is not above 10% of the mean target, or if half of the seeds
+        reach the best published error.
 
     Example:
         >>> rows = {"task": ["sum"] * 2, "model": ["NAC", "NAU"], "length": [10] * 2}
@@ -139,39 +154,37 @@ def picks(trained: pl.DataFrame, snapped: pl.DataFrame) -> pl.DataFrame:
         >>> rows |= {"published_mae": [1.42, None]}
         >>> trained = pl.DataFrame(rows)
         >>> snapped = trained.with_columns(median_mae=pl.lit(0.5))
-        >>> picks(trained, snapped).select("pick", "form", "paper", "factor").row(0)
+        >>> which_to_pick(trained, snapped).select("pick", "form", "paper", "factor").row(0)
         ('NAC', 'settled', 'NAC', 6.0)
     """
     snapped = snapped.join(trained.select(*_CELL, "seeds"), on=[*_CELL, "seeds"], how="semi")
-    columns = [*_CELL, "median_mae", "reached", "seeds"]
     forms = {"trained": trained, "settled": snapped}
-    order = (
-        pl.concat(
-            table.select(*columns, form=pl.lit(form))
-            for form, table in forms.items()
-            if table.height
-        )
-        .filter(pl.col("length") > 1)
-        .sort("median_mae", maintain_order=True)
+    columns = [*_CELL, "median_mae", "reached", "seeds", "published_mae"]
+    cells = pl.concat(
+        table.select(*columns, form=pl.lit(form)) for form, table in forms.items() if table.height
+    ).filter(pl.col("length") > 1)
+    near = pl.col("median_mae") <= TOLERATED * _mean_target()
+    reached = (2 * pl.col("reached") >= pl.col("seeds")).fill_null(value=False)
+    cells = cells.with_columns(holds=near | reached).sort("task", "length", maintain_order=True)
+    return picks(
+        cells,
+        ["task", "length"],
+        "median_mae",
+        ["NAC", "NALU"],
+        count="reached",
+        kept=["form"],
+        published="published_mae",
+        theirs=cells.filter(pl.col("form") == "trained"),
     )
-    first = order.unique(["task", "length"], keep="first", maintain_order=True)
-    theirs = (
-        trained.filter(pl.col("length") > 1, pl.col("model").is_in(["NAC", "NALU"]))
-        .sort("median_mae", maintain_order=True)
-        .unique(["task", "length"], keep="first", maintain_order=True)
-    )
-    paper = theirs.select(
-        "task",
-        "length",
-        pl.col("model").alias("paper"),
-        pl.col("median_mae").alias("paper_median_mae"),
-        "published_mae",
-    )
+
+
+def _mean_target() -> pl.Expr:
+    """Of a series of a length, were all digits of equal number; products are of 1 to 9."""
+    length = pl.col("length")
     return (
-        first.select("task", "length", pl.col("model").alias("pick"), "form", *columns[3:])
-        .join(paper, on=["task", "length"], how="left", maintain_order="left")
-        .with_columns(factor=pl.col("paper_median_mae") / pl.col("median_mae"))
-        .sort("task", "length")
+        pl.when(pl.col("task") == "product")
+        .then(pl.lit(5.0) ** length)
+        .otherwise(length * pl.col("task").replace_strict({"count": 0.1, "sum": 4.5}, default=0.0))
     )
 
 

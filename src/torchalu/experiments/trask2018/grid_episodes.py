@@ -62,7 +62,9 @@ def play(
         >>> episodes.rewards.shape, bool((episodes.ends <= 12).all())
         ((3,), True)
     """
-    pictures, state = _Pictures(agent, worlds.rules), agent.initial_state(len(worlds))
+    state = agent.initial_state(len(worlds))
+    device = state[0].device
+    pictures = _Pictures(agent, worlds.rules, device)
     alive, rows = np.arange(len(worlds)), []
     rewards, arrived = np.zeros(len(worlds)), np.zeros(len(worlds), bool)
     ends = np.zeros(len(worlds), np.int64)
@@ -72,16 +74,19 @@ def play(
         times = worlds.times[alive]
         seen = worlds.rules.seen_instruction(times, worlds.instructions[alive])
         features = pictures(worlds.agents[alive], worlds.targets[alive])
-        logits, values, state = agent(features, torch.from_numpy(seen), state)
-        scores = logits.detach() if noise is None else logits.detach() + noise[len(rows), alive]
+        logits, values, state = agent(features, torch.from_numpy(seen).to(device), state)
+        scores = logits.detach()
+        if noise is not None:
+            scores = scores + noise[len(rows), alive].to(device)
         chosen = scores.argmax(-1)
         rows.append((logits, values, chosen, alive, times))
         actions = np.full(len(worlds), _PASS)
-        actions[alive] = chosen.numpy()
+        actions[alive] = chosen.cpu().numpy()
         paid, there, late = (part[alive] for part in worlds.advance(actions))
         rewards[alive], arrived[alive], ends[alive] = paid, there, times + 1
         going = ~(there | late)
-        alive, state = alive[going], tuple(part[torch.from_numpy(going)] for part in state)
+        kept = torch.from_numpy(going).to(device)
+        alive, state = alive[going], tuple(part[kept] for part in state)
     if watch is not None:
         watch()
     logits, values, chosen, which, times = zip(*rows, strict=True)
@@ -143,8 +148,8 @@ class _Pictures:
     There are 600 pictures, and an agent that waits sees the same one again.
     """
 
-    def __init__(self, agent: GridAgent, rules: GridRules) -> None:
-        self.agent, self.rules = agent, rules
+    def __init__(self, agent: GridAgent, rules: GridRules, device: torch.device) -> None:
+        self.agent, self.rules, self.device = agent, rules, device
         self.places = np.full(rules.cells**2, -1)
         self.features: list[Tensor] = []
         self.count = 0
@@ -157,7 +162,8 @@ class _Pictures:
         new = np.unique(pictures[self.places[pictures] < 0])
         if new.size:
             images = self.rules.draw(*np.divmod(new, self.rules.cells))
-            self.features.append(self.agent.encode(torch.from_numpy(images)))
+            self.features.append(self.agent.encode(torch.from_numpy(images).to(self.device)))
             self.places[new] = self.count + np.arange(new.size)
             self.count += new.size
-        return torch.cat(self.features)[torch.from_numpy(self.places[pictures])]
+        seen = torch.from_numpy(self.places[pictures]).to(self.device)
+        return torch.cat(self.features)[seen]

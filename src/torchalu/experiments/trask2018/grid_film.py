@@ -69,7 +69,7 @@ def stored_agent(run: str | Path, model: str) -> StoredAgent:
         )
     outcomes = {name: read_part(parts, name)[0] for name in sorted(names)}
     best = max(outcomes, key=lambda name: outcomes[name]["validation_reward"][0])
-    training = GridTraining(**settings[model]["training"])
+    training = GridTraining(**settings[model]["training"] | {"device": "cpu"})
     seed = int(best.rpartition("-seed")[2])
     agent = training.agent(model, seed)
     agent.load_state_dict(load_file(parts / f"{best}{WEIGHTS}"))

@@ -12,6 +12,7 @@ import torch
 
 from torchalu.experiments.seeds import one_thread, weights
 from torchalu.experiments.setting import Label
+from torchalu.experiments.trask2018.devices import without_cpu
 from torchalu.experiments.trask2018.grid_agent import GridAgent
 from torchalu.experiments.trask2018.grid_episodes import Episodes, all_starts, gumbel, play
 from torchalu.experiments.trask2018.grid_training import GridTraining, train_agent
@@ -77,7 +78,7 @@ class GridSetting:
         """What settles its results, for the configuration of a study."""
         return {
             "labels": self.labels,
-            "training": asdict(self.training),
+            "training": without_cpu(asdict(self.training)),
             "instructions": self.instructions,
         }
 

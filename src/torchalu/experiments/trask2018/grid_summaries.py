@@ -7,27 +7,33 @@ from collections.abc import Sequence
 import polars as pl
 
 from torchalu.evaluate import t_interval, wilson
+from torchalu.experiments.trask2018.picks import TOLERATED, picks
 from torchalu.experiments.trask2018.published_grid_world import PUBLISHED_REACH
 from torchalu.tasks import GridRules
 
 DOES_WELL = 0.9
 """The part of the optimal return from which on an agent does well."""
 
+_GOAL = PUBLISHED_REACH["NAC"]
 _CHOSEN_FIRST = {"by": ["validation_reward", "seed"], "descending": [True, False]}
 _ACTING = ["model", "actions"]
 
 
 def grid_world_tables(outcomes: pl.DataFrame) -> dict[str, pl.DataFrame]:
-    """Figure 5, and how far each agent holds.
+    """Figure 5, how far each agent holds, and which to pick.
 
     Args:
         outcomes: of all chunks of `grid_world`.
 
     Returns:
-        `grid_world`, a row a model, way to act and instruction, and `grid_world_reach`, a row a
-        model and way to act.
+        `grid_world`, a row a model, way to act and instruction; `grid_world_reach`, a row a model
+        and way to act; and `grid_world_picks`, a row a way to act.
     """
-    return {"grid_world": by_instruction(outcomes), "grid_world_reach": reach(outcomes)}
+    return {
+        "grid_world": by_instruction(outcomes),
+        "grid_world_reach": reach(outcomes),
+        "grid_world_picks": which_to_pick(outcomes),
+    }
 
 
 def by_instruction(outcomes: pl.DataFrame) -> pl.DataFrame:
@@ -102,22 +108,7 @@ def reach(outcomes: pl.DataFrame) -> pl.DataFrame:
         >>> reach(pl.DataFrame(rows)).select("published", "chosen", "reached").row(0)
         (13, 13, 1)
     """
-    number = pl.col("instruction")
-    least, most = GridRules().instructions
-    badly = pl.col("reward") < DOES_WELL * pl.col("optimal_return")
-    failed = number.filter(badly & (number >= most))
-    trained = number.is_between(least, most)
-    published = pl.col("model").replace_strict(PUBLISHED_REACH, default=None, return_dtype=pl.Int64)
-    seeds = (
-        outcomes.group_by([*_ACTING, "seed"], maintain_order=True)
-        .agg(
-            pl.col("validation_reward").first(),
-            training_reward=pl.col("reward").filter(trained).mean(),
-            reach=pl.coalesce(failed.min() - 1, number.max()),
-        )
-        .with_columns(published=published)
-        .sort(**_CHOSEN_FIRST)
-    )
+    seeds = _by_seed(outcomes)
     table = (
         seeds.group_by(_ACTING, maintain_order=True)
         .agg(
@@ -134,6 +125,32 @@ def reach(outcomes: pl.DataFrame) -> pl.DataFrame:
         .sort(_ACTING)
     )
     return _with_interval(table)
+
+
+def which_to_pick(outcomes: pl.DataFrame) -> pl.DataFrame:
+    """Which agent to pick for instructions beyond those of the training.
+
+    Args:
+        outcomes: as of `reach`.
+
+    Returns:
+        A row a way to act, as `picks` gives it: `reached` counts the seeds that get as far as the
+        paper's agent with the NAC; errors are the median part of the optimal return that is lost
+        under instructions from beyond the training up to there, of which 10% can be lived with.
+        Beside the pick stands the NAC as the paper has it, which does not sum.
+    """
+    cells = (
+        _by_seed(outcomes)
+        .group_by(_ACTING, maintain_order=True)
+        .agg(
+            seeds=pl.len(),
+            reached=(pl.col("reach") >= _GOAL).sum(),
+            median_lost=pl.col("lost").median(),
+        )
+        .with_columns(holds=pl.col("median_lost") <= TOLERATED)
+        .sort(_ACTING)
+    )
+    return picks(cells, ["actions"], "median_lost", ["NAC"], count="reached")
 
 
 def search_tables(outcomes: pl.DataFrame) -> dict[str, pl.DataFrame]:
@@ -157,6 +174,30 @@ def search_tables(outcomes: pl.DataFrame) -> dict[str, pl.DataFrame]:
     )
     order = ["model", "validation_mean", "learning_rate", "entropy"]
     return {"grid_world_search": table.sort(order, descending=[False, True, False, False])}
+
+
+def _by_seed(outcomes: pl.DataFrame) -> pl.DataFrame:
+    """How far each seed gets, and what it loses beyond the training, the best by validation first.
+
+    The part of the optimal return that is `lost` is under instructions as far as the paper's NAC.
+    """
+    number = pl.col("instruction")
+    least, most = GridRules().instructions
+    badly = pl.col("reward") < DOES_WELL * pl.col("optimal_return")
+    failed = number.filter(badly & (number >= most))
+    trained, beyond = number.is_between(least, most), number.is_between(most + 1, _GOAL)
+    published = pl.col("model").replace_strict(PUBLISHED_REACH, default=None, return_dtype=pl.Int64)
+    return (
+        outcomes.group_by([*_ACTING, "seed"], maintain_order=True)
+        .agg(
+            pl.col("validation_reward").first(),
+            training_reward=pl.col("reward").filter(trained).mean(),
+            reach=pl.coalesce(failed.min() - 1, number.max()),
+            lost=1 - (pl.col("reward") / pl.col("optimal_return")).filter(beyond).mean(),
+        )
+        .with_columns(published=published)
+        .sort(**_CHOSEN_FIRST)
+    )
 
 
 def _with_interval(table: pl.DataFrame) -> pl.DataFrame:

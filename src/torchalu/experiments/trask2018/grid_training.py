@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from torchalu.arguments import check_positive_integers
+from torchalu.experiments.settings_study import check_device
 from torchalu.experiments.trask2018.grid_agent import GridAgent
 from torchalu.experiments.trask2018.grid_episodes import Episodes, gumbel, play
 from torchalu.tasks import GridRules, GridWorlds
@@ -45,9 +46,10 @@ class GridTraining:
         instruction_time: whether T is seen at the "start" alone, or "always".
         core_size: of the LSTM.
         unit_size: outputs of the arithmetic unit.
+        device: where the agent lies, such as "cuda"; the worlds stay on the CPU.
 
     Raises:
-        ValueError: a number that is out of its range, an unknown word.
+        ValueError: a number that is out of its range, an unknown word, a device that is not there.
 
     Source:
         Mnih et al. 2016, section 4 and 5.1: advantages, entropy, RMSProp, a falling learning
@@ -71,6 +73,7 @@ class GridTraining:
     instruction_time: InstructionTime = "start"
     core_size: int = 128
     unit_size: int = 8
+    device: str = "cpu"
 
     def __post_init__(self) -> None:
         check_positive_integers(worlds=self.worlds, validation_episodes=self.validation_episodes)
@@ -81,6 +84,7 @@ class GridTraining:
         if self.optimizer not in _OPTIMIZERS:
             allowed = ", ".join(get_args(OptimizerName))
             raise ValueError(f"optimizer is {self.optimizer!r}; choose from {allowed}")
+        check_device(self.device)
         self.configuration(seed=0)
         self.rules()
 
@@ -111,7 +115,8 @@ class GridTraining:
             seed: settles the start.
         """
         with seeded(seed):
-            return GridAgent(model, self.core_size, self.unit_size)
+            agent = GridAgent(model, self.core_size, self.unit_size)
+        return agent.to(self.device)
 
 
 class Batch(NamedTuple):
@@ -153,7 +158,7 @@ def actor_critic_loss(episodes: Episodes, discount: float, entropy: float) -> Te
     """
     left = episodes.ends[episodes.worlds] - episodes.times - 1
     returns = torch.from_numpy(discount**left * episodes.rewards[episodes.worlds])
-    advantages = returns.to(episodes.values.dtype) - episodes.values
+    advantages = returns.to(episodes.values) - episodes.values
     logs = episodes.logits.log_softmax(-1)
     taken = logs.gather(-1, episodes.actions[:, None]).squeeze(-1)
     uncertainty = -(logs.exp() * logs).sum(-1)

@@ -54,6 +54,10 @@ def grid_world(
     return SettingsStudy("trask2018.grid_world", settings, seeds, grid_world_tables)
 
 
+figure5 = grid_world
+"""Figure 5 is of these agents."""
+
+
 def grid_world_search(
     seeds: SeedOptions = _TWO,
     *,

@@ -14,10 +14,14 @@ import torch
 import tyro
 from torch import Tensor, nn
 
-from torchalu.evaluate import t_interval, wilson
 from torchalu.experiments.seeds import check_first_seed, one_thread
 from torchalu.experiments.setting import choose
-from torchalu.experiments.trask2018.published_arithmetic import TABLE5
+from torchalu.experiments.trask2018.identity_summaries import (
+    SHOWN,
+    curves,
+    errors_beyond,
+    which_to_pick,
+)
 from torchalu.experiments.trask2018.replicas import (
     Examples,
     Replicas,
@@ -29,13 +33,8 @@ from torchalu.nn import NAC, NAU
 from torchalu.train import JSON, Chunk, Part, Report, TrainingConfiguration
 
 HIDDEN = 8
-TRAINED, SHOWN, TESTED = 5, 20, 1000
-"""Numbers up to which models are trained, figure 1 is drawn, and table 5 is measured."""
-
-SOLVED_BELOW = 0.05
-"""Percent of the error of an answer that is always 0: what rounds to the table's 0.0."""
-
-_ZERO_ERROR = 500.0  # what the paper divides by: the error of always answering 0
+TRAINED, TESTED = 5, 1000
+"""Numbers up to which models are trained, and table 5 is measured."""
 
 _NONLINEAR: dict[str, Callable[[], nn.Module]] = {
     "Hardtanh": nn.Hardtanh,
@@ -172,23 +171,17 @@ class IdentityStudy:
         return Part(named, outcomes, weights)
 
     def summarize(self, outcomes: pl.DataFrame) -> dict[str, pl.DataFrame]:
-        """Table 5 and figure 1.
+        """Table 5, figure 1, and which model to pick; see `identity_summaries`.
 
         Args:
             outcomes: of all chunks.
-
-        Returns:
-            `table5`, a row a model: the `published` mean absolute error, `best`, that of the seed
-            with the lowest training loss, `mean` with Student's interval, `percent` of always
-            answering 0, and how many seeds are `solved`, with Wilson's interval; and `figure1`, a
-            row a model and number: the mean absolute error with its interval.
         """
-        groups = list(outcomes.group_by("model", maintain_order=True))
-        groups.sort(key=lambda group: MODELS.index(str(group[0][0])))
-        table = pl.DataFrame([_row(str(name), runs) for (name,), runs in groups])
-        curves = [row for (name,), runs in groups for row in _curve(str(name), runs)]
-        published = table.select("model").join(TABLE5, on="model", how="left")["published"]
-        return {"table5": table.insert_column(1, published), "figure1": pl.DataFrame(curves)}
+        table = errors_beyond(outcomes, MODELS)
+        return {
+            "table5": table,
+            "figure1": curves(outcomes, MODELS),
+            "table5_picks": which_to_pick(table),
+        }
 
 
 def table5(
@@ -212,6 +205,10 @@ def table5(
         17
     """
     return IdentityStudy(models, runs)
+
+
+figure1 = table5
+"""Figure 1 has the autoencoders of table 5."""
 
 
 def autoencoder(model: str) -> nn.Sequential:
@@ -257,36 +254,3 @@ def _distances(replicas: Replicas, seed: int) -> list[float]:
 
     replicas.error(seed, _numbers(SHOWN, 1), keep)
     return kept[0].flatten().tolist()
-
-
-def _row(model: str, runs: pl.DataFrame) -> dict:
-    """The row of table 5."""
-    mean = t_interval(runs["error"].to_list())
-    best = runs.sort("validation_loss", "seed").row(0, named=True)
-    solved = int((100 * runs["error"] / _ZERO_ERROR < SOLVED_BELOW).sum())
-    low, high = wilson(solved, runs.height)
-    return {
-        "model": model,
-        "best": best["error"],
-        "mean": mean.mean,
-        "mean_low": mean.low,
-        "mean_high": mean.high,
-        "median": runs["error"].median(),
-        "percent": 100 * (mean.mean or 0.0) / _ZERO_ERROR,
-        "seeds": runs.height,
-        "solved": solved,
-        "solved_low": low,
-        "solved_high": high,
-    }
-
-
-def _curve(model: str, runs: pl.DataFrame) -> list[dict]:
-    """The points of figure 1."""
-    rows = []
-    for number, errors in zip(
-        range(-SHOWN, SHOWN + 1), zip(*runs["errors"].to_list(), strict=True), strict=True
-    ):
-        mean = t_interval(list(errors))
-        row = {"model": model, "number": number, "error": mean.mean}
-        rows.append(row | {"error_low": mean.low, "error_high": mean.high})
-    return rows

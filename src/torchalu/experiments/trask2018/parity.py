@@ -20,7 +20,7 @@ from torchalu.experiments.setting import Label, choose
 from torchalu.experiments.settings_study import SettingsStudy, check_device
 from torchalu.experiments.trask2018.digit_summaries import ranked
 from torchalu.experiments.trask2018.parity_networks import LAYERS, parity_network
-from torchalu.experiments.trask2018.parity_summaries import accuracies
+from torchalu.experiments.trask2018.parity_summaries import accuracies, which_to_pick
 from torchalu.tasks import MNISTParity, ParityBatch, load_mnist
 from torchalu.train import JSON, Part, Report, TrainingConfiguration, fit, seeded
 
@@ -270,8 +270,9 @@ def _configuration(numbers: ParityTraining, seed: int) -> TrainingConfiguration:
 
 
 def _tables(outcomes: pl.DataFrame) -> dict[str, pl.DataFrame]:
-    """The accuracies."""
-    return {"table4": accuracies(outcomes)}
+    """The accuracies, and which layer to pick."""
+    table = accuracies(outcomes)
+    return {"table4": table, "table4_picks": which_to_pick(table)}
 
 
 def _search_tables(outcomes: pl.DataFrame) -> dict[str, pl.DataFrame]:

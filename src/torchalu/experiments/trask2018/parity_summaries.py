@@ -5,6 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from torchalu.evaluate import t_interval, wilson
+from torchalu.experiments.trask2018.picks import TOLERATED, picks
 from torchalu.experiments.trask2018.published_digits import SEGUI_ACCURACY, TABLE4
 
 
@@ -61,3 +62,27 @@ def accuracies(outcomes: pl.DataFrame) -> pl.DataFrame:
         .sort("place", "layer")
         .drop("place")
     )
+
+
+def which_to_pick(table: pl.DataFrame) -> pl.DataFrame:
+    """Which last layer to pick, by the share of pictures that are wrong.
+
+    Args:
+        table: as `accuracies` gives it.
+
+    Returns:
+        A row, as `picks` gives it, of which `reached` are the solved seeds; a layer that is wrong
+        in more than 10% of the pictures cannot be lived with.
+
+    Example:
+        >>> rows = {"layer": ["NAC", "NAU"], "seed": [0, 0], "validation_loss": [0.2, 0.1]}
+        >>> table = accuracies(pl.DataFrame(rows | {"test_accuracy": [0.91, 0.97]}))
+        >>> which_to_pick(table).select("pick", "seeds", "paper").row(0)
+        ('NAU', 1, 'NAC')
+    """
+    cells = table.rename({"layer": "model"}).with_columns(
+        task=pl.lit("even digits"),
+        median_error=1 - pl.col("median"),
+        holds=pl.col("median") >= 1 - TOLERATED,
+    )
+    return picks(cells, ["task"], "median_error", ["NAC", "NALU"], count="reached")

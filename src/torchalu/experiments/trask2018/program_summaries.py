@@ -8,6 +8,7 @@ import polars as pl
 
 from torchalu.evaluate import wilson
 from torchalu.experiments.trask2018.digit_summaries import ranked
+from torchalu.experiments.trask2018.picks import TOLERATED, picks
 
 _CELL = ("model", "hidden", "learning_rate", "registers", "sees_numbers")
 _SOLVED = 0.99
@@ -15,7 +16,7 @@ _SIGMAS = 2.0
 
 
 def program_tables(figure: str) -> Callable[[pl.DataFrame], dict[str, pl.DataFrame]]:
-    """The tables of a figure: its curves, the results behind them, and the search.
+    """The tables of a figure: its curves, the results, which model to pick, and the search.
 
     Args:
         figure: its name, such as "figure4".
@@ -26,9 +27,11 @@ def program_tables(figure: str) -> Callable[[pl.DataFrame], dict[str, pl.DataFra
         search = ranked(validated, _CELL, ["model"])
         cells = search.unique("model", keep="first", maintain_order=True)
         chosen = outcomes.join(cells, on=list(_CELL), how="semi", maintain_order="left")
+        digits = results(chosen)
         return {
             figure: curves(chosen),
-            f"{figure}_digits": results(chosen),
+            f"{figure}_digits": digits,
+            f"{figure}_picks": which_to_pick(digits),
             f"{figure}_search": search,
         }
 
@@ -118,3 +121,17 @@ def results(outcomes: pl.DataFrame) -> pl.DataFrame:
         pl.Series("solved_low", [low for low, _ in intervals], pl.Float64),
         pl.Series("solved_high", [high for _, high in intervals], pl.Float64),
     )
+
+
+def which_to_pick(table: pl.DataFrame) -> pl.DataFrame:
+    """Which model to pick for numbers of so many digits.
+
+    Args:
+        table: as `results` gives it.
+
+    Returns:
+        A row a number of digits, as `picks` gives it; a model that misses more than 10% of the
+        digits cannot be lived with. Both forms of the gate are the paper's NALU.
+    """
+    cells = table.with_columns(holds=pl.col("median") >= 1 - TOLERATED)
+    return picks(cells, ["digits"], "median_rmse", ["NALU", "NALU,gate"])

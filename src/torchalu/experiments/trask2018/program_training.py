@@ -16,6 +16,8 @@ from torchalu.arguments import check_positive_integers
 from torchalu.evaluate import matching_digits
 from torchalu.experiments.seeds import one_thread
 from torchalu.experiments.setting import Label
+from torchalu.experiments.settings_study import check_device
+from torchalu.experiments.trask2018.devices import moved, without_cpu
 from torchalu.experiments.trask2018.program_networks import ProgramNetwork
 from torchalu.tasks import ProgramBatch, Programs
 from torchalu.train import JSON, Part, Report, TrainingConfiguration, cosine, fit, seeded
@@ -39,9 +41,10 @@ class ProgramTraining:
         evaluate_every: steps from one evaluation to the next.
         count: programs to validate on, and to test on with each number of digits.
         nesting: the least and the greatest number of operations in a program.
+        device: where to train, such as "cuda".
 
     Raises:
-        ValueError: a number is out of its range.
+        ValueError: a number is out of its range, a device that is not there.
     """
 
     steps: int = 20_000
@@ -50,6 +53,7 @@ class ProgramTraining:
     evaluate_every: int = 1000
     count: int = 1000
     nesting: tuple[int, int] = (1, 3)
+    device: str = "cpu"
 
     def __post_init__(self) -> None:
         check_positive_integers(
@@ -60,6 +64,7 @@ class ProgramTraining:
         )
         if not self.clip_norm > 0:
             raise ValueError(f"clip_norm is {self.clip_norm}; give a positive number")
+        check_device(self.device)
 
     def programs(self, task: ProgramTask, seed: int) -> Programs:
         """The programs that are learned.
@@ -122,8 +127,8 @@ class ProgramSetting:
 
     def describe(self) -> Mapping[str, JSON]:
         """What settles its results."""
-        labels = dict(self.labels)
-        return {"task": self.task, "labels": labels, "training": asdict(self.training)}
+        numbers = without_cpu(asdict(self.training))
+        return {"task": self.task, "labels": dict(self.labels), "training": numbers}
 
     def network(self, seed: int) -> ProgramNetwork:
         """The network with the start of one seed.
@@ -132,9 +137,10 @@ class ProgramSetting:
             seed: settles the start.
         """
         with seeded(seed):
-            return ProgramNetwork(
+            network = ProgramNetwork(
                 self.model, self.hidden, sees_numbers=self.sees_numbers, registers=self.registers
             )
+        return network.to(self.training.device)
 
     def run(self, seed: int, scratch: Path, report: Report) -> Part:
         """Train a network, and test it at each evaluation.
@@ -145,11 +151,14 @@ class ProgramSetting:
             report: takes the fraction that is done.
         """
         numbers, programs = self.training, self.training.programs(self.task, seed)
-        sets = measured_sets(programs, numbers.count)
+        sets = {
+            name: moved(batch, numbers.device)
+            for name, batch in measured_sets(programs, numbers.count).items()
+        }
         with one_thread():
             result = fit(
                 self.network(seed),
-                lambda step, _: programs.batch(step, numbers.batch_size),
+                lambda step, _: moved(programs.batch(step, numbers.batch_size), numbers.device),
                 lambda module, batch: rmse(module(batch), batch),
                 TrainingConfiguration(
                     steps=numbers.steps,
@@ -171,7 +180,8 @@ class ProgramSetting:
         records = records.with_columns(pl.col(pl.Int32).cast(pl.Int64))
         common = {"best_step": result.best_step, "steps": result.steps, "status": result.status}
         rows = [labels | _outcome(result.records, digits, result.best_step) for digits in RANGES]
-        return Part(records, pl.DataFrame([row | common for row in rows]), result.best_state)
+        best = {name: value.cpu() for name, value in result.best_state.items()}
+        return Part(records, pl.DataFrame([row | common for row in rows]), best)
 
 
 def measured_sets(programs: Programs, count: int) -> dict[str, ProgramBatch]:
@@ -212,7 +222,7 @@ def _measure(module: nn.Module, sets: Mapping[str, ProgramBatch]) -> dict[str, f
             numbers["validation_loss"] = rmse(answers, batch).item()
             continue
         numbers[f"rmse_{name}"] = rmse(answers.double(), batch).item()
-        shares = matching_digits(answers.numpy(), batch.targets.numpy())
+        shares = matching_digits(answers.cpu().numpy(), batch.targets.cpu().numpy())
         numbers[f"matching_{name}"] = float(shares.mean())
         numbers[f"right_{name}"] = float((shares == 1).mean())
     return numbers

@@ -13,8 +13,10 @@ import torch
 from torch import nn
 
 from torchalu.arguments import check_positive_integers
-from torchalu.experiments.seeds import one_thread
+from torchalu.experiments.seeds import one_thread, weights
 from torchalu.experiments.setting import Label
+from torchalu.experiments.settings_study import check_device
+from torchalu.experiments.trask2018.devices import moved, without_cpu
 from torchalu.experiments.trask2018.published_words import FIGURE3
 from torchalu.experiments.trask2018.word_networks import last_answers, word_network
 from torchalu.experiments.trask2018.word_rules import obey, read_rules, write_rules
@@ -41,9 +43,10 @@ class WordTraining:
         clip_norm: the gradient is scaled down to this norm; without it one spike stops Adam.
         split_seed: of `NumberWords`; all seeds of a network have the same split. By default the
             smallest for which no number of the paper's figure 3 is trained on.
+        device: where to train, such as "cuda".
 
     Raises:
-        ValueError: a number is out of its range.
+        ValueError: a number is out of its range, a device that is not there.
     """
 
     steps: int = 20_000
@@ -52,6 +55,7 @@ class WordTraining:
     penalty: float = 1.0
     clip_norm: float = 1.0
     split_seed: int = 1
+    device: str = "cpu"
 
     def __post_init__(self) -> None:
         check_positive_integers(steps=self.steps, evaluate_every=self.evaluate_every)
@@ -60,6 +64,7 @@ class WordTraining:
                 raise ValueError(f"{name} is {getattr(self, name)}; give 0 or more")
         if not self.clip_norm > 0:
             raise ValueError(f"clip_norm is {self.clip_norm}; give a positive number")
+        check_device(self.device)
 
 
 @dataclass(frozen=True)
@@ -109,7 +114,7 @@ class WordSetting:
 
     def describe(self) -> Mapping[str, JSON]:
         """What settles its results."""
-        return {"labels": dict(self.labels), "training": asdict(self.training)}
+        return {"labels": dict(self.labels), "training": without_cpu(asdict(self.training))}
 
     def run(self, seed: int, scratch: Path, report: Report) -> Part:
         """Train a network, and ask it.
@@ -126,16 +131,19 @@ class WordSetting:
         columns = [pl.lit(value).alias(name) for name, value in labels.items()]
         records = result.records.select(*columns, pl.all())
         records = records.with_columns(pl.col(pl.Int32).cast(pl.Int64))
-        return Part(records, pl.DataFrame([outcome]), result.best_state)
+        return Part(records, pl.DataFrame([outcome]), weights(network))
 
     def _trained(
         self, seed: int, scratch: Path, report: Report
     ) -> tuple[NumberWords, TrainingResult, nn.Module]:
-        """The network with its best weights."""
+        """The network with its best weights, on the CPU."""
         numbers, task = self.training, NumberWords(self.training.split_seed)
-        batches: dict[WordsPart, WordBatch] = {part: task.part(part) for part in PARTS}
+        batches: dict[WordsPart, WordBatch] = {
+            part: moved(task.part(part), numbers.device) for part in PARTS
+        }
         with seeded(seed):
             network = word_network(self.model, self.embedding, self.hidden, self.depth)
+        network.to(numbers.device)
         result = fit(
             network,
             lambda *_: batches["train"],
@@ -154,7 +162,7 @@ class WordSetting:
             report=lambda step: report(step / numbers.steps),
         )
         network.load_state_dict(result.best_state)
-        return task, result, network.eval()
+        return task, result, network.cpu().eval()
 
     def _outcome(
         self, task: NumberWords, result: TrainingResult, network: nn.Module

@@ -68,3 +68,10 @@ def table3(
             for (embedding, hidden), depth in product(layers, deep)
         ]
     return SettingsStudy("trask2018.table3", settings, seeds, word_tables)
+
+
+table11 = table3
+"""Table 11 has the errors of both LSTMs of table 3."""
+
+figure3 = table3
+"""Figure 3 has the answers of a network of table 3 after each word."""
