@@ -191,6 +191,24 @@ def test_what_has_held_once_is_not_given_up():
     assert not progress.ended
 
 
+@pytest.mark.parametrize(
+    ("wait", "settling", "given_up"), [(9, -1, True), (9, 12, False), (0, -1, False)]
+)
+def test_what_errs_on_the_longest_strings_is_given_up_where_it_is_waited_for(
+    wait, settling, given_up
+):
+    hardening = Hardening(0.5, ramp=10, settle=10, wait=wait)
+    hardening.began, hardening.settling = 2, settling
+    hook = GiveUp(hardening, patience=4)
+    progress = Progress(nn.Linear(1, 1), None, [], seed=0)  # pyright: ignore[reportArgumentType]
+    ended = {}
+    for progress.step in (3, 6, 12, 15, 16):
+        hook.after_evaluation(progress, {"right@9": 1.0, "right@41": 1.0, "right@80": 0.97})
+        ended[progress.step] = progress.ended
+    assert ended == {3: False, 6: False, 12: False, 15: False, 16: given_up}
+    assert hook.given_up == given_up
+
+
 def test_adamax_is_its_equation():
     rng = np.random.default_rng(0)
     gradients = rng.normal(size=(60, 5)) * 10.0 ** rng.integers(-6, 1, size=(60, 1))

@@ -17,16 +17,19 @@ class GiveUp(Hook):
     """Ends a training that has learned its task, but holds on no longer strings.
 
     Networks that answer all strings of the training lengths may have learned something that works
-    on those alone; more steps seldom change it.
+    on those alone; more steps seldom change it. Others hold on strings a few times longer, and err
+    now and then on much longer ones: where the training waits for them to be right (`wait` of
+    `Hardening`), and none of the evaluations with whole noise finds that they are, it ends too.
 
     Args:
         hardening: which begins when the task is learned.
         patience: steps from there in which nearly all validation strings of the second of their
-            lengths have to be right at least once.
+            lengths have to be right at least once; and those from the step with whole noise on in
+            which those of all lengths have to be, if the training waits for it.
         held: the fraction of them that has to be right.
 
     Attributes:
-        holds: whether they were.
+        holds: whether the former were.
         given_up: whether it has ended the training.
 
     Raises:
@@ -53,7 +56,11 @@ class GiveUp(Hook):
     def after_evaluation(self, progress: Progress, row: Mapping[str, float]) -> None:
         """End where patience is at its end."""
         self.holds = self.holds or list(right_by_symbols(row).values())[1] >= self.held
-        began = self.hardening.began
-        if began >= 0 and not self.holds and progress.step >= began + self.patience:
+        hardening, since = self.hardening, progress.step - self.hardening.began
+        if hardening.began < 0:
+            return
+        fails = not self.holds and since >= self.patience
+        waited = hardening.wait > 0 and since >= hardening.ramp + self.patience
+        if fails or (waited and hardening.settling < 0):
             self.given_up = True
             progress.end()
