@@ -325,9 +325,13 @@ def test_an_example_of_each_task(capsys):
         (["train", "badd", "--length", "100000"], ["GiB are free"]),
         (
             ["train", "badd", "--length", str(10**11)],
-            [f"length {10**11}, which need {2 * 10**11 + 1} symbols", "GiB are free", "--length"],
+            [
+                f"--length is {10**11}, which needs {2 * 10**11 + 1} symbols",
+                "GiB are free",
+                "--length",
+            ],
         ),
-        (["train", "badd", "--maps", "3000000"], ["maps 3000000 takes", "GiB are free"]),
+        (["train", "badd", "--maps", "3000000"], ["maps 3000000, which takes", "GiB are free"]),
         (["train", "table.csv"], ["'table' has 1 row", "to validate on", "add rows"]),
         (["run", "none.safetensors", "1"], ["'none.safetensors' does not exist", "zoo"]),
         (["run", "a/b", "1"], ["'a/b' does not exist"]),
