@@ -115,15 +115,17 @@ def test_what_holds_on_no_longer_strings_is_given_up():
     assert hook.given_up
 
 
-def test_what_has_held_once_is_not_given_up():
+def test_patience_begins_anew_with_each_evaluation_that_holds():
     hardening = Hardening(0.5, ramp=10, settle=10)
     hardening.began = 2
     hook = GiveUp(hardening, patience=4, held=0.75)
     progress = Progress(nn.Linear(1, 1), None, [], seed=0)  # pyright: ignore[reportArgumentType]
-    for progress.step, rate in ((3, 0.75), (6, math.nan), (90, 0.0)):
+    ended = {}
+    for progress.step, rate in ((3, 0.75), (6, math.nan), (7, 0.8), (10, 0.0), (11, 0.7)):
         hook.after_evaluation(progress, {"right@9": 1.0, "right@41": rate, "right@80": math.nan})
-    assert hook.holds
-    assert not progress.ended
+        ended[progress.step] = progress.ended
+    assert ended == {3: False, 6: False, 7: False, 10: False, 11: True}
+    assert hook.held_at == 7
 
 
 @pytest.mark.parametrize(

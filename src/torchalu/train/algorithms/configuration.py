@@ -241,6 +241,7 @@ class AlgorithmTraining:
                 wait=2000,
                 levels=2,
                 sharpening=1.0,
+                attempts=8,
                 validate_at=(*_FAR, 40.0),
             )
         if task.name in _MOVES:

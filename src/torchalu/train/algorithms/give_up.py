@@ -14,7 +14,7 @@ GIVEN_UP = "given up"
 
 
 class GiveUp(Hook):
-    """Ends a training that has learned its task, but holds on no longer strings.
+    """Ends a training that has learned its task, but does not hold on longer strings.
 
     Networks that answer all strings of the training lengths may have learned something that works
     on those alone; more steps seldom change it. Others hold on strings a few times longer, and err
@@ -23,13 +23,14 @@ class GiveUp(Hook):
 
     Args:
         hardening: which begins when the task is learned.
-        patience: steps from there in which nearly all validation strings of the second of their
-            lengths have to be right at least once; and those from the step with whole noise on in
-            which those of all lengths have to be, if the training waits for it.
+        patience: steps from there, and from each evaluation that finds nearly all validation
+            strings of the second of their lengths right, in which another has to; and those from
+            the step with whole noise on in which one has to find those of all lengths right, if the
+            training waits for it.
         held: the fraction of them that has to be right.
 
     Attributes:
-        holds: whether the former were.
+        held_at: the step of the last such evaluation; -1 before there is one.
         given_up: whether it has ended the training.
 
     Raises:
@@ -40,27 +41,29 @@ class GiveUp(Hook):
 
     Example:
         >>> hook = GiveUp(Hardening(0.5, ramp=1000, settle=1000), patience=300)
-        >>> hook.holds, hook.given_up
-        (False, False)
+        >>> hook.held_at, hook.given_up
+        (-1, False)
     """
 
-    kept = ("holds", "given_up")
+    kept = ("held_at", "given_up")
 
     def __init__(self, hardening: Hardening, patience: int, held: float = 0.9) -> None:
         check_positive_integers(patience=patience)
         if not 0 < held <= 1:
             raise ValueError(f"held is {held}; give a number above 0, 1 at most")
         self.hardening, self.patience, self.held = hardening, patience, held
-        self.holds = self.given_up = False
+        self.held_at, self.given_up = -1, False
 
     def after_evaluation(self, progress: Progress, row: Mapping[str, float]) -> None:
         """End where patience is at its end."""
-        self.holds = self.holds or list(right_by_symbols(row).values())[1] >= self.held
-        hardening, since = self.hardening, progress.step - self.hardening.began
+        if list(right_by_symbols(row).values())[1] >= self.held:
+            self.held_at = progress.step
+        hardening = self.hardening
         if hardening.began < 0:
             return
-        fails = not self.holds and since >= self.patience
-        waited = hardening.wait > 0 and since >= hardening.ramp + self.patience
-        if fails or (waited and hardening.settling < 0):
+        fails = progress.step - max(hardening.began, self.held_at) >= self.patience
+        whole = progress.step - hardening.began - hardening.ramp
+        waited = hardening.wait > 0 and hardening.settling < 0 and whole >= self.patience
+        if fails or waited:
             self.given_up = True
             progress.end()
