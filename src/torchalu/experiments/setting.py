@@ -201,7 +201,8 @@ def choose(name: str, chosen: Iterable[str], allowed: Iterable[str]) -> None:
         raise ValueError(f"{name} is empty; choose from {', '.join(known)}")
     for word in words:
         if word not in known:
-            near = get_close_matches(word, known, n=1, cutoff=0.0)[0]
+            in_lower = {each.lower(): each for each in known}
+            near = in_lower[get_close_matches(word.lower(), in_lower, n=1, cutoff=0.0)[0]]
             raise ValueError(
                 f"{name} holds {word!r}; did you mean {near!r}? Allowed are {', '.join(known)}"
             )

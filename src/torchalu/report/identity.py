@@ -24,7 +24,8 @@ def draw_identity(summary: pl.DataFrame) -> Figure:
         summary: a row a model and number: `model`, `number`, `error`, `error_low`, `error_high`.
 
     Returns:
-        The figure, a panel a model, with what was trained on shaded.
+        The figure, a panel a model, with what was trained on shaded. Errors much greater than that
+        of always answering 0 are beyond its edge.
 
     Raises:
         ValueError: if the summary lacks a column, or has no row.
@@ -53,6 +54,7 @@ def draw_identity(summary: pl.DataFrame) -> Figure:
         axes.plot(numbers, middle, color="#0072B2", lw=1.2)
         axes.set_title(model, fontsize=10, color=INK)
         polish(axes)
+    panels[0].set_ylim(0, 1.2 * summary["number"].max())
     figure.supxlabel("number", color=INK, fontsize=10)
     figure.supylabel("mean absolute error", color=INK, fontsize=10)
     return figure

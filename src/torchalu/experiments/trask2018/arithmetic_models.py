@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 import torch
 from jaxtyping import Float
@@ -170,17 +170,35 @@ def _over_time(first: type[Unit], second: Callable[..., Unit], inputs: int) -> n
     return nn.Sequential(Accumulated(first, inputs, HIDDEN), second(HIDDEN, 1))
 
 
-_UNITS: dict[str, tuple[type[Unit], type[Unit], Callable[..., Unit], float, float]] = {
-    "NAC": (NAC, NAC, NAC, 0.0, math.inf),
-    "NALU": (NALU, NALU, NALU, 0.0, math.inf),
-    "NAU": (NAU, NAU, NAU, 0.01, math.inf),
-    "NMU": (NAU, NAU, NMU, 10.0, math.inf),
-    "Gated NAU/NMU": (GatedNAUNMU, NAU, GatedNAUNMU, 10.0, math.inf),
-    "iNALU": (INALU, NAC, INALU, 0.0, 0.1),
-    "RealNPU": (NAU, NAU, partial(RealNPU, modified=True), 0.0, math.inf),
-    "NMRU": (NAU, NAU, NMRU, 10.0, 1.0),
+class UnitLayers(NamedTuple):
+    """Units that make a network, and what their training needs.
+
+    Attributes:
+        first: the first layer of the static form, and all but the last of an autoencoder.
+        adds_up: what accumulates in the recurrent form.
+        last: the last layer of each.
+        penalty: as of `ArithmeticModel`.
+        clip_norm: as of `ArithmeticModel`.
+    """
+
+    first: type[Unit]
+    adds_up: type[Unit]
+    last: Callable[..., Unit]
+    penalty: float = 0.0
+    clip_norm: float = math.inf
+
+
+UNITS = {
+    "NAC": UnitLayers(NAC, NAC, NAC),
+    "NALU": UnitLayers(NALU, NALU, NALU),
+    "NAU": UnitLayers(NAU, NAU, NAU, 0.01),
+    "NMU": UnitLayers(NAU, NAU, NMU, 10.0),
+    "Gated NAU/NMU": UnitLayers(GatedNAUNMU, NAU, GatedNAUNMU, 10.0),
+    "iNALU": UnitLayers(INALU, NAC, INALU, clip_norm=0.1),
+    "RealNPU": UnitLayers(NAU, NAU, partial(RealNPU, modified=True)),
+    "NMRU": UnitLayers(NAU, NAU, NMRU, 10.0, clip_norm=1.0),
 }
-"""First layer of the static form, what accumulates in the recurrent one, and the second layer."""
+"""The paper's units and later ones."""
 
 _CLIP_OVER_TIME = {"NALU": 1.0}
 """Where the gradient needs a bound in the recurrent form alone, in which it grows step by step."""
@@ -194,14 +212,16 @@ _MODELS = {
     "static": {
         **{name: ArithmeticModel(name, partial(_perceptron, key))
            for name, key in _PERCEPTRONS.items()},
-        **{name: ArithmeticModel(name, partial(_units, first, second), penalty, clip)
-           for name, (first, _, second, penalty, clip) in _UNITS.items()},
+        **{name: ArithmeticModel(
+               name, partial(_units, unit.first, unit.last), unit.penalty, unit.clip_norm)
+           for name, unit in UNITS.items()},
     },
     "recurrent": {
         **{name: ArithmeticModel(name, partial(_read_out, name)) for name in get_args(CellKind)},
         **{name: ArithmeticModel(
-               name, partial(_over_time, first, second), penalty, _CLIP_OVER_TIME.get(name, clip))
-           for name, (_, first, second, penalty, clip) in _UNITS.items()},
+               name, partial(_over_time, unit.adds_up, unit.last), unit.penalty,
+               _CLIP_OVER_TIME.get(name, unit.clip_norm))
+           for name, unit in UNITS.items()},
     },
 }  # fmt: skip
 

@@ -22,7 +22,7 @@ from torchalu.experiments.trask2018.arithmetic_training import (
     measure,
     start,
 )
-from torchalu.experiments.trask2018.replicas import Replicas
+from torchalu.experiments.trask2018.replicas import Replicas, in_a_name
 from torchalu.tasks.recurrent_function import RecurrentOperation
 from torchalu.train import JSON, Chunk, Part, Report
 
@@ -87,7 +87,7 @@ class ArithmeticStudy:
         """All models and learning rates of the first seeds, then of the next, and so on."""
         work = self.runs.steps * _WORK[self.form.name]
         return [
-            Chunk(f"{_safe(model)}-{rate}-seed{block[0]}", work * len(block))
+            Chunk(f"{in_a_name(model)}-{rate}-seed{block[0]}", work * len(block))
             for block in self.runs.blocks
             for model in self.models
             for rate in self.runs.learning_rates
@@ -100,7 +100,7 @@ class ArithmeticStudy:
             for block in self.runs.blocks
             for model in self.models
             for rate in self.runs.learning_rates
-            if f"{_safe(model)}-{rate}-seed{block[0]}" == chunk.name
+            if f"{in_a_name(model)}-{rate}-seed{block[0]}" == chunk.name
         )
         data = ArithmeticData(
             self.form, self.operations, seeds, self.runs.batch_size, self.runs.rows
@@ -178,8 +178,3 @@ class ArithmeticStudy:
             ended["step"].alias("steps"),
             pl.Series("status", ["finished" if each else "nan" for each in fine]),
         )
-
-
-def _safe(model: str) -> str:
-    """The name of a model as part of the name of a file."""
-    return model.replace(" ", "-").replace("/", "-")

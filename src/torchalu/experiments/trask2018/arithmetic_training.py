@@ -27,7 +27,8 @@ from torchalu.experiments.trask2018.replicas import (
 )
 from torchalu.train import Report, Stopped, TrainingConfiguration
 
-_RAMP = (0.2, 0.4)  # of the steps: where penalties set in, and where they are whole
+RAMP = (0.2, 0.4)
+"""Where penalties set in, and where they are whole, in parts of the steps."""
 
 
 @dataclass(frozen=True)
@@ -178,8 +179,8 @@ def _configuration(
         steps=runs.steps,
         learning_rate=rate,
         penalty=model.penalty,
-        penalty_start=_RAMP[0] * runs.steps,
-        penalty_end=_RAMP[1] * runs.steps,
+        penalty_start=RAMP[0] * runs.steps,
+        penalty_end=RAMP[1] * runs.steps,
         evaluate_every=runs.evaluate_every,
         seed=seed,
     )
@@ -205,8 +206,8 @@ def _learn_natively(
                 data.function(index, operation),
                 learning_rate=rate,
                 penalty=model.penalty,
-                penalty_start=_RAMP[0] * runs.steps,
-                penalty_end=_RAMP[1] * runs.steps,
+                penalty_start=RAMP[0] * runs.steps,
+                penalty_end=RAMP[1] * runs.steps,
                 clip_norm=model.clip_norm,
                 initial={name: value[index, task] for name, value in replicas.current().items()},
             )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import partial
@@ -16,6 +17,8 @@ from torch import Tensor, nn
 
 from torchalu.experiments.seeds import check_first_seed, one_thread
 from torchalu.experiments.setting import choose
+from torchalu.experiments.trask2018.arithmetic_models import UNITS
+from torchalu.experiments.trask2018.arithmetic_training import RAMP
 from torchalu.experiments.trask2018.identity_summaries import (
     SHOWN,
     curves,
@@ -26,10 +29,10 @@ from torchalu.experiments.trask2018.replicas import (
     Examples,
     Replicas,
     blocks,
+    in_a_name,
     started,
     train_replicas,
 )
-from torchalu.nn import NAC, NAU
 from torchalu.train import JSON, Chunk, Part, Report, TrainingConfiguration
 
 HIDDEN = 8
@@ -53,10 +56,10 @@ _NONLINEAR: dict[str, Callable[[], nn.Module]] = {
     "PReLU": nn.PReLU,
     "None": nn.Identity,
 }
-_UNITS = {"NAC": NAC, "NAU": NAU}
 
-MODELS = (*_NONLINEAR, *_UNITS)
-"""The fifteen of table 5 in its order, and two units that need no nonlinearity."""
+MODELS = (*_NONLINEAR, *(name for name in UNITS if name != "NMRU"))
+"""The fifteen of table 5 in its order, and units, which need no nonlinearity; an NMRU takes the
+reciprocal of the number 0, whatever its weights are."""
 
 
 @dataclass(frozen=True)
@@ -132,23 +135,39 @@ class IdentityStudy:
     def chunks(self) -> list[Chunk]:
         """All models of the first seeds, then of the next, and so on."""
         return [
-            Chunk(f"{model}-seed{block[0]}", float(len(block)))
+            Chunk(f"{in_a_name(model)}-seed{block[0]}", float(len(block)))
             for block in self.runs.blocks
             for model in self.models
         ]
 
     def run(self, chunk: Chunk, scratch: Path, report: Report) -> Part:
         """Train and test the autoencoders of some seeds; see `torchalu.train.Study`."""
-        model, _, first = chunk.name.rpartition("-seed")
-        seeds = next(block for block in self.runs.blocks if block[0] == int(first))
+        model, seeds = next(
+            (model, block)
+            for block in self.runs.blocks
+            for model in self.models
+            if f"{in_a_name(model)}-seed{block[0]}" == chunk.name
+        )
         replicas = started(partial(autoencoder, model), seeds)
         seen = _numbers(TRAINED, len(seeds))
+        unit = UNITS.get(model)
         numbers = TrainingConfiguration(
-            steps=self.runs.steps, learning_rate=self.runs.learning_rate, seed=seeds[0]
+            steps=self.runs.steps,
+            learning_rate=self.runs.learning_rate,
+            penalty=unit.penalty if unit else 0.0,
+            penalty_start=RAMP[0] * self.runs.steps,
+            penalty_end=RAMP[1] * self.runs.steps,
+            seed=seeds[0],
         )
         with one_thread():
             records = train_replicas(
-                replicas, lambda _: seen, seen, numbers, folder=scratch, report=report
+                replicas,
+                lambda _: seen,
+                seen,
+                numbers,
+                clip_norm=unit.clip_norm if unit else math.inf,
+                folder=scratch,
+                report=report,
             )
             errors = replicas.errors(_numbers(TESTED, len(seeds)), _distance)[:, 0]
             curves = [_distances(replicas, seed) for seed in range(len(seeds))]
@@ -191,7 +210,7 @@ def table5(
 
     Args:
         runs: seeds, steps, learning rate.
-        models: names of nonlinearities as in table 5, or "NAC" or "NAU" for layers of them.
+        models: names of nonlinearities as in table 5, or of units for layers of them.
 
     Raises:
         ValueError: a count that is not positive, a name that is unknown.
@@ -202,7 +221,7 @@ def table5(
 
     Example:
         >>> len(table5().chunks())
-        17
+        22
     """
     return IdentityStudy(models, runs)
 
@@ -213,6 +232,9 @@ figure1 = table5
 
 def autoencoder(model: str) -> nn.Sequential:
     """A network from one number to one number, by three hidden layers of eight.
+
+    Units that multiply are its last layer alone, behind layers of NAU: products of products would
+    be powers of hundreds.
 
     Args:
         model: one of `MODELS`.
@@ -227,8 +249,8 @@ def autoencoder(model: str) -> nn.Sequential:
         )
     """
     sizes = [(1, HIDDEN), (HIDDEN, HIDDEN), (HIDDEN, HIDDEN)]
-    if model in _UNITS:
-        return nn.Sequential(*(_UNITS[model](*size) for size in (*sizes, (HIDDEN, 1))))
+    if unit := UNITS.get(model):
+        return nn.Sequential(*(unit.first(*size) for size in sizes), unit.last(HIDDEN, 1))
     layers = [layer for size in sizes for layer in (nn.Linear(*size), _NONLINEAR[model]())]
     return nn.Sequential(*layers, nn.Linear(HIDDEN, 1))
 

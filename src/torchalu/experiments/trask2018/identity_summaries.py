@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import polars as pl
 
-from torchalu.evaluate import t_interval, wilson
+from torchalu.evaluate import Estimate, t_interval, wilson
 from torchalu.experiments.trask2018.picks import TOLERATED, picks
 from torchalu.experiments.trask2018.published_arithmetic import TABLE5
 
@@ -28,8 +29,9 @@ def errors_beyond(outcomes: pl.DataFrame, models: Sequence[str]) -> pl.DataFrame
 
     Returns:
         A row a model: the `published` mean absolute error, `best`, that of the seed with the
-        lowest training loss, `mean` with Student's interval, `percent` of always answering 0, and
-        how many seeds are `solved`, with Wilson's interval.
+        lowest training loss, `mean` with Student's interval, missing where an error is not finite,
+        the `median`, `percent` of always answering 0, and how many seeds are `solved`, with
+        Wilson's interval.
     """
     table = pl.DataFrame([_row(name, runs) for name, runs in _by_model(outcomes, models)])
     published = table.select("model").join(TABLE5, on="model", how="left")["published"]
@@ -44,7 +46,8 @@ def curves(outcomes: pl.DataFrame, models: Sequence[str]) -> pl.DataFrame:
         models: in their order.
 
     Returns:
-        A row a model and number: the mean absolute error with its interval.
+        A row a model and number: the mean absolute error with its interval, missing where an error
+        is not finite.
     """
     points = [row for name, runs in _by_model(outcomes, models) for row in _curve(name, runs)]
     return pl.DataFrame(points)
@@ -77,7 +80,7 @@ def _by_model(outcomes: pl.DataFrame, models: Sequence[str]) -> list[tuple[str, 
 
 def _row(model: str, runs: pl.DataFrame) -> dict:
     """The row of table 5."""
-    mean = t_interval(runs["error"].to_list())
+    mean = _mean(runs["error"].to_list())
     best = runs.sort("validation_loss", "seed").row(0, named=True)
     solved = int((100 * runs["error"] / _ZERO_ERROR < SOLVED_BELOW).sum())
     low, high = wilson(solved, runs.height)
@@ -87,8 +90,8 @@ def _row(model: str, runs: pl.DataFrame) -> dict:
         "mean": mean.mean,
         "mean_low": mean.low,
         "mean_high": mean.high,
-        "median": runs["error"].median(),
-        "percent": 100 * (mean.mean or 0.0) / _ZERO_ERROR,
+        "median": runs["error"].fill_nan(math.inf).median(),
+        "percent": None if mean.mean is None else 100 * mean.mean / _ZERO_ERROR,
         "seeds": runs.height,
         "solved": solved,
         "solved_low": low,
@@ -101,7 +104,12 @@ def _curve(model: str, runs: pl.DataFrame) -> list[dict]:
     rows = []
     by_number = zip(*runs["errors"].to_list(), strict=True)
     for number, errors in zip(range(-SHOWN, SHOWN + 1), by_number, strict=True):
-        mean = t_interval(list(errors))
+        mean = _mean(errors)
         row = {"model": model, "number": number, "error": mean.mean}
         rows.append(row | {"error_low": mean.low, "error_high": mean.high})
     return rows
+
+
+def _mean(errors: Sequence[float]) -> Estimate:
+    """The mean of errors, which there is not where one is not finite."""
+    return t_interval(errors if all(map(math.isfinite, errors)) else [])

@@ -186,6 +186,19 @@ def blocks(first: int, count: int, together: int) -> list[range]:
     return [range(k, min(k + together, end)) for k in range(first, end, together)]
 
 
+def in_a_name(model: str) -> str:
+    """The name of a model as part of the name of a chunk, and so of a file.
+
+    Args:
+        model: its name.
+
+    Example:
+        >>> in_a_name("Gated NAU/NMU")
+        'Gated-NAU-NMU'
+    """
+    return model.replace(" ", "-").replace("/", "-")
+
+
 def squared(answers: Tensor, targets: Tensor) -> Tensor:
     """The squared error."""
     return (answers - targets).square()
