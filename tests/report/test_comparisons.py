@@ -112,12 +112,6 @@ def test_lines_are_as_wide_as_weights_and_colored_by_their_sign():
     assert all(line.get_ydata()[0] == line.get_ydata()[1] for line in straight)
 
 
-def test_a_network_says_for_how_many_seeds_the_formula_was_right():
-    rows = pl.DataFrame(network()).with_columns(seeds=20, read=19)
-    (axes,) = draw_networks(rows).axes
-    assert axes.get_xlabel() == "the formula is right for 19 of 20 seeds"
-
-
 def test_dotted_lines_join_the_pairs_that_the_activation_takes():
     (axes,) = draw_networks(pl.DataFrame(network())).axes
     dotted = [line for line in axes.lines if line.get_linestyle() == ":"]

@@ -150,8 +150,7 @@ def draw_networks(weights: pl.DataFrame, *, title: str = "") -> Figure:
     takes together.
 
     Args:
-        weights: a row a weight: label, accuracy, layer, from (null for a bias), to, weight; and
-            of how many `seeds` the formula was `read` off, or without them.
+        weights: a row a weight: label, accuracy, layer, from (null for a bias), to, weight.
         title: a line above.
 
     Returns:
@@ -175,9 +174,6 @@ def draw_networks(weights: pl.DataFrame, *, title: str = "") -> Figure:
     for axes, label in zip(panels, labels, strict=True):
         rows = weights.filter(pl.col("label") == label, pl.col("from").is_not_null())
         axes.set_title(f"{label}: {100 * rows['accuracy'][0]:.1f}%", fontsize=11, color=INK)
-        if {"read", "seeds"} <= set(rows.columns):
-            counts = f"{rows['read'][0]} of {rows['seeds'][0]}"
-            axes.set_xlabel(f"the formula is right for {counts} seeds", color=INK)
         _draw_network(axes, rows)
         axes.set_xticks([])
         axes.set_yticks([])
