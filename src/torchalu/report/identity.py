@@ -54,7 +54,7 @@ def draw_identity(summary: pl.DataFrame) -> Figure:
         axes.plot(numbers, middle, color="#0072B2", lw=1.2)
         axes.set_title(model, fontsize=10, color=INK)
         polish(axes)
-    panels[0].set_ylim(0, 1.2 * summary["number"].max())
+    panels[0].set_ylim(0, 1.2 * float(summary["number"].to_numpy().max()))
     figure.supxlabel("number", color=INK, fontsize=10)
     figure.supylabel("mean absolute error", color=INK, fontsize=10)
     return figure
