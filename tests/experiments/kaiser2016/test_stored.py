@@ -277,8 +277,8 @@ def test_noise_of_amplitude_0_changes_nothing(run, model, tmp_path):
 
 
 def test_the_noise_borne_in_percent_by_amplitude(run):
-    labels = {"task": "badd", "model": "improved", "trained": 0.5, "settle": 600, "length": 9}
-    far = {"far_length": 99, "far_right": 3, "far_count": 4}
+    labels = {"task": "badd", "model": "improved", "trained": 0.5, "levels": 2, "settle": 600}
+    far = {"length": 9, "far_length": 99, "far_right": 3, "far_count": 4}
     rows = [
         labels | far | {"seed": seed, "noise": amplitude, "right": right, "count": 8}
         for seed, amplitude, right in ((1, 1.0, 2), (1, 0.5, 8), (0, 0.5, 4), (0, 1.0, 0))

@@ -42,7 +42,7 @@ class NoiseStudy:
     count: int
     name: str = field(init=False, default="kaiser2016.noise")
     configuration: Mapping[str, JSON] = field(init=False)
-    keys: tuple[str, ...] = ("task", "model", "trained", "settle", "seed", "noise")
+    keys: tuple[str, ...] = ("task", "model", "trained", "levels", "settle", "seed", "noise")
     extent: ClassVar[frozenset[str]] = frozenset({"networks", "amplitudes"})
 
     def __post_init__(self) -> None:
@@ -71,6 +71,7 @@ class NoiseStudy:
         labels = {
             **network.labels,
             "trained": float(training["noise"]),
+            "levels": int(training["levels"]),
             "settle": int(training["settle"]),
             "seed": network.seed,
         }
@@ -94,20 +95,20 @@ class NoiseStudy:
             outcomes: of all chunks.
 
         Returns:
-            `noise`: labels, of which `trained` is the noise of the training; `length` of the
-            strings, and by each amplitude the percentage of them that is right; `far_length` of
-            the longest strings that were tested without noise, and `far`, the percentage of these.
+            `noise`: labels, of which `trained` is the noise of the training, and `levels`
+            those to which the state is rounded (0 for none); `length` of the strings, and by each
+            amplitude the percentage of them that is right; `far_length` of the longest strings that
+            were tested without noise, and `far`, the percentage of these.
         """
         percent = 100 * pl.col("right") / pl.col("count")
-        labels = ["task", "model", "trained", "settle", "seed", "length", "far_length", "far"]
+        network = ["task", "model", "trained", "levels", "settle", "seed"]
+        labels = [*network, "length", "far_length", "far"]
         far = 100 * pl.col("far_right") / pl.col("far_count")
         table = outcomes.sort("noise").with_columns(percent.alias("percent"), far.alias("far"))
         wide = table.pivot("noise", index=labels, values="percent")
         amplitudes = [name for name in wide.columns if name not in labels]
         return {
-            "noise": wide.select(*labels[:-2], *amplitudes, *labels[-2:]).sort(
-                "task", "model", "trained", "settle", "seed"
-            )
+            "noise": wide.select(*labels[:-2], *amplitudes, *labels[-2:]).sort(network)
         }
 
 
