@@ -107,9 +107,7 @@ class NoiseStudy:
         table = outcomes.sort("noise").with_columns(percent.alias("percent"), far.alias("far"))
         wide = table.pivot("noise", index=labels, values="percent")
         amplitudes = [name for name in wide.columns if name not in labels]
-        return {
-            "noise": wide.select(*labels[:-2], *amplitudes, *labels[-2:]).sort(network)
-        }
+        return {"noise": wide.select(*labels[:-2], *amplitudes, *labels[-2:]).sort(network)}
 
 
 def noise(
