@@ -45,6 +45,8 @@ def draw_identity(summary: pl.DataFrame) -> Figure:
     panels = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).flatten()
     for axes in panels[len(models) :]:
         axes.remove()
+    for axes in panels[max(0, len(models) - columns) : len(models)]:
+        axes.tick_params(labelbottom=True)  # those with no panel below
     for axes, model in zip(panels, models, strict=False):
         line = summary.filter(pl.col("model") == model).sort("number")
         numbers = line["number"].to_numpy()

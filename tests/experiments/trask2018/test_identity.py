@@ -168,6 +168,16 @@ def test_wrong_words_are_refused():
         table5(models=("Relu",))
 
 
+def test_panels_with_none_below_say_their_numbers():
+    one = pl.DataFrame({"number": [-20, 20], "error": [9.0, 9.0]})
+    one = one.with_columns(error_low=pl.col("error"), error_high=pl.col("error"))
+    summary = pl.concat([one.with_columns(model=pl.lit(f"model {k}")) for k in range(6)])
+    figure = draw_identity(summary)
+    assert [axes.xaxis.get_tick_params()["labelbottom"] for axes in figure.axes] == (
+        [False] * 2 + [True] * 4
+    )
+
+
 @pytest.mark.long
 def test_two_minutes_of_the_experiment(tmp_path):
     outcomes = sweep.run(table5(IdentityRuns(seeds=5, steps=2000)), tmp_path)
