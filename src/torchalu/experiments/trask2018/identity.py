@@ -233,8 +233,8 @@ figure1 = table5
 def autoencoder(model: str) -> nn.Sequential:
     """A network from one number to one number, by three hidden layers of eight.
 
-    Units that multiply are its last layer alone, behind layers of NAU: products of products would
-    be powers of hundreds.
+    NMU and RealNPU are its last layer alone, behind layers of NAU: products of products would be
+    powers of hundreds.
 
     Args:
         model: one of `MODELS`.

@@ -1,0 +1,24 @@
+"""What the README and the page on Neural GPUs say of sums, against the committed results."""
+
+from pathlib import Path
+
+import polars as pl
+
+from torchalu import zoo
+
+ROOT = Path(__file__).parents[2]
+RESULTS = ROOT / "results/kaiser2016"
+
+
+def test_no_seed_of_sums_makes_an_error():
+    seeds = pl.read_csv(RESULTS / "table1_seeds.csv").filter(task="badd", model="improved")
+    assert seeds["seed"].unique().sort().to_list() == [0, 1, 2, 3, 4]
+    assert seeds.filter(pl.col("right") < pl.col("count")).is_empty()
+    random = seeds.filter(strings="random").select("length", "count").unique().sort("length")
+    assert dict(random.iter_rows()) == {20: 1000, 25: 1000, 100: 1000, 200: 1000, 2000: 100}
+    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    assert "on 1000 pairs of numbers of 20, 25, 100 and 200 bits each, on 100 of 2000" in readme
+    assert "Nor did any of the other four" in readme
+    card = zoo.load("badd").card
+    best = seeds.sort("validation_loss").row(0, named=True)
+    assert (card.seed, card.seeds_generalizing, card.seeds_tried) == (best["seed"], 5, 5)
