@@ -163,6 +163,18 @@ def test_the_learning_rate_falls_where_the_loss_does_not():
     assert rates == pytest.approx([1, 1, 1, down, down, down, 0.49, floor, floor])
 
 
+def test_the_learning_rate_stays_once_noise_rises():
+    hardening = Hardening(1.0, ramp=9, settle=9)
+    decay = PlateauDecay(0.5, every=1, rests=hardening)
+    for loss in (1.0, 2.0, 3.0):
+        decay.after_step(SimpleNamespace(loss=loss))
+    assert decay.rate == 0.5
+    hardening.began = 3
+    for loss in (4.0, 5.0, 6.0):
+        decay.after_step(SimpleNamespace(loss=loss))
+    assert decay.rate == 0.5
+
+
 def test_a_run_ends_when_all_strings_are_right_often_enough():
     end, state = EndWhenRight(2), progress(nn.Parameter(torch.zeros(1)))
     right = {"right@9": 1.0, "right@20": 1.0, "digits@9": 1.0, "step": 3.0}

@@ -65,6 +65,7 @@ class AlgorithmTraining:
         epsilon: of Adam.
         learning_rate: at first.
         plateau_factor: of `PlateauDecay`; 1 turns it off.
+        plateau_rests: whether `PlateauDecay` rests once `Hardening` has begun.
         clip_norm: the gradient's greatest norm; infinite for none.
         gradient_noise: scale of `GradientNoise`; 0 turns it off.
         gradient_noise_law: of `GradientNoise`.
@@ -133,6 +134,7 @@ class AlgorithmTraining:
     epsilon: float = 1e-4
     learning_rate: float = 0.005
     plateau_factor: float = 0.7
+    plateau_rests: bool = False
     clip_norm: float = float("inf")
     gradient_noise: float = 1e-4
     gradient_noise_law: Literal["error", "learning_rate"] = "learning_rate"
@@ -221,7 +223,9 @@ class AlgorithmTraining:
             take 48 maps; sums have noise from the first step on, twice as much at last, and settle
             in 1000 steps, not 600, up to 2000 steps later if validation strings are wrong, and
             their gates stay as they are; what is neither a sum nor one of these settles in 2400,
-            and half of its strings have long carries; products take 16 steps more once they are
+            and half of its strings have long carries; products bear as much noise as sums, which
+            grows in 1200 steps, settle in 1200, up to 400 steps later if validation strings are
+            wrong, at a learning rate that does not fall before, take 16 steps more once they are
             trained, for which some strings run longer in training, and their gates are sharpened
             less.
 
@@ -249,7 +253,17 @@ class AlgorithmTraining:
         maps = 96 if len(task.alphabet) <= 4 else 192
         recipe = cls(maps=maps, learning_rate=0.01 * 48 / maps, settle=2400, long_carries=0.5)
         if task.name in _PRODUCTS:
-            return dataclasses.replace(recipe, extra_steps=16, smaller=0.05, sharpening=1.25)
+            return dataclasses.replace(
+                recipe,
+                noise=1.0,
+                extra_steps=16,
+                ramp=1200,
+                settle=1200,
+                wait=400,
+                sharpening=1.25,
+                smaller=0.05,
+                plateau_rests=True,
+            )
         return recipe
 
     @classmethod

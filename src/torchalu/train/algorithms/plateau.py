@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 
 from torchalu.arguments import check_positive_integers
+from torchalu.train.algorithms.hardening import Hardening
 from torchalu.train.hooks import Hook, Progress
 
 
@@ -20,6 +21,7 @@ class PlateauDecay(Hook):
         factor: gamma, by which the learning rate is multiplied.
         floor: phi, the least fraction of the first learning rate.
         every: steps of a period.
+        rests: once this has begun; noise that grows raises the loss, however well a module learns.
 
     Attributes:
         rate: the current factor of the learning rate.
@@ -28,7 +30,7 @@ class PlateauDecay(Hook):
         ValueError: a number is out of its range.
 
     Source:
-        Freivalds & Liepins 2017, authors' program.
+        Freivalds & Liepins 2017, authors' program; `rests` is ours.
 
     Example:
         >>> PlateauDecay().rate
@@ -37,12 +39,18 @@ class PlateauDecay(Hook):
 
     kept = ("rate", "means", "sum", "steps")
 
-    def __init__(self, factor: float = 0.7, floor: float = 1 / 60, every: int = 200) -> None:
+    def __init__(
+        self,
+        factor: float = 0.7,
+        floor: float = 1 / 60,
+        every: int = 200,
+        rests: Hardening | None = None,
+    ) -> None:
         for name, value in (("factor", factor), ("floor", floor)):
             if not 0 < value <= 1:
                 raise ValueError(f"{name} is {value}; give a number above 0, 1 at most")
         check_positive_integers(every=every)
-        self.factor, self.floor, self.every = factor, floor, every
+        self.factor, self.floor, self.every, self.rests = factor, floor, every, rests
         self.rate = 1.0
         self.means = torch.full((2,), torch.inf, dtype=torch.float64)
         self.sum, self.steps = 0.0, 0
@@ -53,6 +61,8 @@ class PlateauDecay(Hook):
 
     def after_step(self, progress: Progress) -> None:
         """Compare the periods where one ends."""
+        if self.rests is not None and self.rests.began >= 0:
+            return
         self.sum += progress.loss
         self.steps += 1
         if self.steps < self.every:

@@ -255,7 +255,8 @@ def _methods(plan: LengthPlan, training: AlgorithmTraining) -> list[Hook]:
     if training.parameter_sets > 1 and isinstance(plan, LengthCurriculum):
         hooks.append(SharingRelaxation(plan, pull=training.pull, factor=training.pull_factor))
     if training.plateau_factor < 1:
-        hooks.append(PlateauDecay(training.plateau_factor, every=training.every))
+        rests = hardening if training.plateau_rests else None
+        hooks.append(PlateauDecay(training.plateau_factor, every=training.every, rests=rests))
     if training.average:
         hooks.append(WeightAverage(training.average))
     if hardening is not None and training.levels:
