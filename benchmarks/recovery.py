@@ -35,6 +35,9 @@ OPERATIONS = (
     "1/(a + b)",
     "a*b/(a + b)",
     "c*sqrt(a + b)",
+    "a*(b**2 + c**2)/2",
+    "sqrt(a**2 + b**2)",
+    "1/(1/a + b/c)",
 )
 NOISES = (0.0, 0.01)
 ROWS, LOW, HIGH = 300, 0.5, 4.0

@@ -5,6 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.optimize import curve_fit
 
 from torchalu.estimators.constants import fit_constants, simple_value, simplest_between
 from torchalu.estimators.least_squares import solve, sparse_fits, to_integers
@@ -43,6 +44,36 @@ def test_intervals_cover(noise):
         chosen += fit.noise == noise
     assert chosen > 0.9 * repeats
     assert abs(covered / repeats - 0.95) < 4 * np.sqrt(0.95 * 0.05 / repeats)
+
+
+@pytest.mark.parametrize("noise", ["constant", "proportional"])
+@pytest.mark.parametrize("power", [Fraction(1, 2), Fraction(-1), Fraction(-1, 2)])
+def test_a_power_of_a_sum_equals_nonlinear_least_squares(power, noise):
+    generator = np.random.default_rng(1)
+    x = np.sort(generator.uniform(0.5, 4, 60))
+    size = {"constant": 0.01, "proportional": 0.03}[noise]
+
+    def function(x, scale, offset):
+        return (scale * x + offset) ** float(power)
+
+    clean = function(x, 2.3, 0.7)
+    e = generator.normal(size=60)
+    y = clean + size * e if noise == "constant" else clean * (1 + size * e)
+    structure = make_structure([monomial({0: 1})], True, power)
+    fit = fit_constants(structure, canonical_table(x[:, None], y, None, ("x",), 1e-9))
+    spread = np.ones(60) if noise == "constant" else np.abs(function(x, *fit.values))
+    values, covariance = curve_fit(function, x, y, p0=[1.0, 1.0], sigma=spread)
+    assert fit.noise == noise
+    assert fit.values == pytest.approx(values, rel=2e-4)
+    assert fit.errors == pytest.approx(np.sqrt(np.diag(covariance)), rel=2e-2)
+
+
+def test_a_root_of_a_sum_that_is_negative_somewhere_is_no_fit():
+    x = np.linspace(-1, 1, 20)
+    table = canonical_table(x[:, None], x + 3, None, ("x",), 1e-9)
+    assert fit_constants(make_structure([monomial({0: 1})], True, Fraction(1, 2)), table)
+    table = canonical_table(x[:, None], x, None, ("x",), 1e-9)
+    assert fit_constants(make_structure([monomial({0: 1})], True, Fraction(1, 2)), table) is None
 
 
 def test_held_out_rows_are_rated_but_not_fitted():

@@ -51,7 +51,20 @@ def test_recovery_of_twenty(operation, noise):
 
 @pytest.mark.parametrize(
     "operation",
-    ["9*a/5 + 32", "2.37*a*b", "(a - b)/(a + b) + 3", "(a + b)*(c - d)*u", "a**2 + b**2", "5/2"],
+    [
+        "9*a/5 + 32",
+        "2.37*a*b",
+        "(a - b)/(a + b) + 3",
+        "(a + b)*(c - d)*u",
+        "a**2 + b**2",
+        "5/2",
+        "a*(b**2 + c**2 + d**2)/2",
+        "a*b + c*d + b*u + a*d",
+        "1/(1/a + b/c)",
+        "3.7*a/(1.9 + a)",
+        "sqrt((a - b)**2 + (c - d)**2 + 1)",
+        "a/sqrt(1 + b**2/c**2)",
+    ],
 )
 def test_constants_and_other_forms_without_noise(operation):
     generator = np.random.default_rng(0)

@@ -1,5 +1,6 @@
 """Every source of structures finds what it is for, on its own."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -9,6 +10,7 @@ from torchalu.estimators.closed_form import (
     library_structures,
     linear_structures,
     multilinear_structures,
+    power_of_sum_structures,
     power_structures,
     power_with_sum_structures,
     quadratic_structures,
@@ -16,6 +18,7 @@ from torchalu.estimators.closed_form import (
     split_structures,
     transformed_structures,
 )
+from torchalu.estimators.closed_form.library import _library
 from torchalu.estimators.native import STACKS, native_structures
 from torchalu.estimators.polish import polish
 from torchalu.estimators.structures import (
@@ -61,6 +64,8 @@ CASES = [
     (ratio_structures, [RATIO]),
     (library_structures, [monomial({0: 1, 1: -1}), monomial({2: Fraction(1, 2)})]),
     (library_structures, [monomial({0: 1}), monomial({1: 2}), monomial({2: -1, 3: 1})]),
+    (library_structures, [monomial({0: 1, j: 2}) for j in range(1, 5)]),
+    (library_structures, [monomial({0: 1, j: 1, j + 1: 1}) for j in range(1, 5)]),
 ]
 
 
@@ -68,6 +73,35 @@ CASES = [
 @pytest.mark.parametrize(("source", "terms"), CASES)
 def test_closed_forms(source, terms, noise):
     assert finds(source(table_of(terms, noise=noise)), terms)
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.01])
+@pytest.mark.parametrize("power", [Fraction(1, 2), Fraction(-1), Fraction(-1, 2)])
+@pytest.mark.parametrize(
+    "terms",
+    [
+        [monomial({0: 2}), monomial({1: 2})],
+        [monomial({0: -1}), monomial({1: 1, 2: -1})],
+        [monomial({0: -2}), monomial({1: 2, 2: -2, 3: 1})],
+        [monomial({1: 1}), monomial({3: 1})],
+    ],
+)
+def test_powers_of_sums_of_products(terms, power, noise):
+    table = table_of(terms, columns=4)
+    e = noise * np.random.default_rng(1).normal(size=len(table.y))
+    table = replace(table, y=table.y ** float(power) * (1 + e))
+    found = [s for s in power_of_sum_structures(table) if s.power == power]
+    assert finds(found, terms)
+
+
+def test_a_library_takes_what_there_is_room_for_and_the_simplest_first():
+    size = {
+        columns: len(_library(table_of([monomial({0: 1})], columns=columns))[0])
+        for columns in (3, 5, 9)
+    }
+    assert size[3] == 3 * 5 + 3 * 25 + 64  # all of one and two columns, three with whole powers
+    assert size[5] == 5 * 5 + 10 * 25 + 10 * 64 + 5 * 16
+    assert size[9] == 1200
 
 
 def test_powers_of_columns_of_both_signs():

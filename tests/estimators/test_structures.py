@@ -71,6 +71,14 @@ def test_family(terms, family):
     assert family_of(make_structure(terms, False)) == family
 
 
+def test_a_power_of_a_sum_is_a_family_of_its_own():
+    terms = [monomial({0: 2}), monomial({1: 2})]
+    root = make_structure(terms, False, HALF)
+    assert family_of(root) == "power_of_sum"
+    assert count_nodes(root) == count_nodes(make_structure(terms, False)) + 2
+    assert description_nats(root, 3) > description_nats(make_structure(terms, False), 3)
+
+
 def test_a_longer_formula_costs_more():
     short = make_structure([monomial({0: 1, 1: 1})], False)
     long = make_structure([monomial({0: 1, 1: 1}), monomial({2: 2})], False)
@@ -79,12 +87,13 @@ def test_a_longer_formula_costs_more():
     assert description_nats(short, 3) < description_nats(long, 3) < description_nats(long, 30)
 
 
-def test_expression_equals_the_structure():
+@pytest.mark.parametrize("power", [Fraction(1), Fraction(-1), Fraction(2)])
+def test_expression_equals_the_structure(power):
     terms = [
         monomial({0: HALF, 1: -1}),
         make_term([make_factor({0: 1, 2: -2}, 3), make_factor({1: 1, 2: 1}, 0, 2)]),
     ]
-    structure = make_structure(terms, True)
+    structure = make_structure(terms, True, power)
     fit = ConstantFit(np.array([1.0, 0.37, -2.5]), np.zeros(3), "constant", 5.0, 0.0, 0.0)
     candidate = Candidate(structure, (Fraction(1), None, Fraction(-5, 2)), fit, 0.0)
     expression = to_expression(candidate, ["a", "b", "c"])

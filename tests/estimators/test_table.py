@@ -65,6 +65,27 @@ def test_random_and_no_holdout():
     assert hold_out(few, "outer", 0.2, np.random.default_rng(0)).inner.all()
 
 
+def test_a_power_of_the_target_has_the_noise_that_the_power_makes_of_it():
+    generator = np.random.default_rng(0)
+    x = generator.uniform(1, 2, (50, 1))
+    table = canonical_table(x, x[:, 0] + 1, None, ("x",), 1e-9)
+    raised = table.raised(-2.0)
+    constant, proportional = raised.views
+    changed = (table.y + 1e-6) ** -2.0 - table.y**-2.0
+    assert raised.y == pytest.approx(table.y**-2.0)
+    assert constant == pytest.approx((1e-6 / changed) ** 2, rel=1e-5)
+    assert proportional * raised.y**2 == pytest.approx(np.full(50, raised.scale**2))
+    half = raised.thin(25).views[0]
+    assert set(half) <= set(constant)
+    assert table.views[0].tolist() == [1.0] * 50
+
+
+@pytest.mark.parametrize(("y", "power"), [([0.0, 1.0], 2.0), ([-1.0, 1.0], 2.0), ([1.0, 1.0], -1)])
+def test_a_power_that_is_not_smooth_or_says_nothing_makes_no_table(y, power):
+    table = canonical_table(np.array([[1.0], [2.0]]), np.array(y), None, ("x",), 1e-9)
+    assert table.raised(power) is None
+
+
 def test_thin_keeps_both_ends():
     X, y, _ = draw(50)
     table = canonical_table(X, y, None, NAMES, 1e-9)

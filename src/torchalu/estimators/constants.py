@@ -10,7 +10,7 @@ import numpy as np
 from scipy.stats import t as student
 
 from torchalu.estimators.least_squares import Solution, solve
-from torchalu.estimators.structures import Structure
+from torchalu.estimators.structures import Structure, raise_to
 from torchalu.estimators.table import CanonicalTable
 
 Fixed = tuple[Fraction | None, ...]
@@ -61,7 +61,9 @@ def fit_constants(
 
         constant:      var r = s**2        proportional:  var r = s**2 max(f**2, (1e-5 rms y)**2)
 
-    The second is solved by least squares reweighted four times with 1 / f**2.
+    The second is solved by least squares reweighted four times with 1 / f**2. Where the structure
+    is a power of a sum, f = s**q, the sum s is fitted to the target that f's slope carries back,
+    s + (y - f) / f', four times too (Fisher's scoring).
 
     Args:
         structure: terms and offset.
@@ -72,6 +74,9 @@ def fit_constants(
     Returns:
         The better fit, or None where the structure has no finite value on some row, where its
         terms are linearly dependent, or where it has no fewer constants than the table has rows.
+
+    Source:
+        Nelder & Wedderburn 1972 for powers of sums.
     """
     design = structure.design(table.X)
     if not np.all(np.isfinite(design)):
@@ -81,10 +86,14 @@ def fit_constants(
     known = np.array([0.0 if value is None else float(value) for value in given])
     if free.sum() >= min(table.inner.sum(), table.count):
         return None
-    problem = _Problem(design[:, free], design[:, ~free] @ known[~free], table)
-    fits = [problem.constant_noise(), problem.proportional_noise(1)]
+    known_part = design[:, ~free] @ known[~free]
+    problem = _Problem(design[:, free], known_part, table, structure.power)
+    once = {"constant": 0, "proportional": 1}
+    fits = [problem.fit(noise, iterations) for noise, iterations in once.items()]
     if any(fit is not None and fit.nats < hopeless for fit in fits):
-        fits[1] = problem.proportional_noise(_ITERATIONS)
+        if structure.power != 1:
+            fits[0] = problem.fit("constant", _ITERATIONS)
+        fits[1] = problem.fit("proportional", _ITERATIONS)
     usable = [fit for fit in fits if fit is not None and math.isfinite(fit.nats)]
     if not usable:
         return None
@@ -96,39 +105,46 @@ def fit_constants(
 
 @dataclass(frozen=True)
 class _Problem:
-    """The free columns of a design, what the fixed constants give already, and the table."""
+    """The free columns of a design, what the fixed constants give already, table and power."""
 
     design: np.ndarray
     known: np.ndarray
     table: CanonicalTable
+    power: Fraction
 
-    def constant_noise(self) -> ConstantFit | None:
-        """Ordinary weighted least squares."""
-        solution = self._solve(self.table.weight)
-        return None if solution is None else self._rate(solution, "constant")
-
-    def proportional_noise(self, iterations: int) -> ConstantFit | None:
-        """Least squares reweighted by the square of the fitted value."""
-        solution = self._solve(self.table.weight / self._variance(self.table.y))
+    def fit(self, noise: str, iterations: int) -> ConstantFit | None:
+        """Least squares with variances and slopes at the target, then at the fitted values."""
+        total = self.table.y if self.power == 1 else raise_to(self.table.y, 1 / self.power)
+        solution = self._solve(total, self.table.y, noise)
         for _ in range(iterations if self.design.shape[1] else 0):
             if solution is None:
                 return None
-            variance = self._variance(self._fitted(solution))
-            solution = self._solve(self.table.weight / variance)
-        return None if solution is None else self._rate(solution, "proportional")
+            total = self._total(solution)
+            solution = self._solve(total, raise_to(total, self.power), noise)
+        return None if solution is None else self._rate(solution, noise)
 
-    def _solve(self, weight: np.ndarray) -> Solution | None:
-        rows = self.table.inner
-        return solve(self.design[rows], (self.table.y - self.known)[rows], weight[rows])
+    def _solve(self, total: np.ndarray, fitted: np.ndarray, noise: str) -> Solution | None:
+        """Least squares on what the target is in the sum's units, near a sum and its power."""
+        rows, weight = self.table.inner, self.table.weight
+        if noise == "proportional":
+            weight = weight / self._variance(fitted)
+        aim = self.table.y
+        if self.power != 1:
+            slope = float(self.power) * fitted / total
+            aim, weight = total + (aim - fitted) / slope, weight * slope**2
+            if not np.all(np.isfinite(aim[rows]) & np.isfinite(weight[rows])):
+                return None
+        return solve(self.design[rows], (aim - self.known)[rows], weight[rows])
 
-    def _fitted(self, solution: Solution) -> np.ndarray:
+    def _total(self, solution: Solution) -> np.ndarray:
+        """The sum, before it is raised to the power."""
         return self.design @ solution.coefficients + self.known
 
     def _variance(self, fitted: np.ndarray) -> np.ndarray:
         return np.maximum(fitted**2, (_SMALLEST_FITTED * self.table.scale) ** 2)
 
     def _rate(self, solution: Solution, noise: str) -> ConstantFit:
-        table, fitted = self.table, self._fitted(solution)
+        table, fitted = self.table, raise_to(self._total(solution), self.power)
         proportional = noise == "proportional"
         variance = self._variance(fitted) if proportional else np.ones(len(fitted))
         squares = table.weight * (table.y - fitted) ** 2 / variance

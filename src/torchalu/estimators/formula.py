@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 import sympy
 from sympy import Add, Expr, Mul, Pow
@@ -48,7 +49,7 @@ def to_expression(candidate: Candidate, names: Sequence[str]) -> Expr:
     parts = [_scaled(values[i], term_expression(term, symbols)) for i, term in enumerate(terms)]
     if candidate.structure.offset:
         parts.append(values[-1])
-    return Add(*parts)
+    return Pow(Add(*parts), _rational(candidate.structure.power))
 
 
 def _scaled(scale: Expr, expression: Expr) -> Expr:
@@ -67,7 +68,12 @@ def term_expression(term: Term, symbols: Sequence[sympy.Symbol]) -> Expr:
 
 def _factor_expression(factor: Factor, symbols: Sequence[sympy.Symbol]) -> Expr:
     base = Add(*(k * symbols[j] for j, k in factor.coefficients), sympy.Integer(factor.constant))
-    return Pow(base, sympy.Rational(factor.power.numerator, factor.power.denominator))
+    return Pow(base, _rational(factor.power))
+
+
+def _rational(power: Fraction) -> Expr:
+    """A power as SymPy has it."""
+    return sympy.Rational(power.numerator, power.denominator)
 
 
 def constants_of(

@@ -43,14 +43,16 @@ _LISTED = 25
 class ArithmeticRegressor(RegressorMixin, BaseEstimator):
     r"""Learns an exact arithmetic formula from a table, and proves it on the table.
 
-    .. math:: y = c_0 + \sum_k c_k \prod_f \bigl(m_{kf} + \sum_j n_{kfj} x_j\bigr)^{p_{kf}}
+    .. math:: y = \Bigl(c_0 + \sum_k c_k
+              \prod_f \bigl(m_{kf} + \sum_j n_{kfj} x_j\bigr)^{p_{kf}}\Bigr)^q
 
-    with whole numbers m and n, rational powers p, and as few real constants c as the data need:
-    sums, products of powers, products of sums, sums of products, and ratios of sums. Candidates
-    come from closed forms, from stacks of NAU, NMU and RealNPU that the native trainer restarts
-    many times, and from changing both bit by bit. Each is fitted without the held-out rows, and
-    the shortest description of all rows wins: of formulas that explain the data equally well the
-    simplest. Its constants are then fitted to all rows, and the formula is checked on all rows.
+    with whole numbers m and n, rational powers p and q, and as few real constants c as the data
+    need: sums, products of powers, products of sums, sums of products, ratios of sums, and roots
+    and reciprocals of such sums. Candidates come from closed forms, from stacks of NAU, NMU and
+    RealNPU that the native trainer restarts many times, and from changing both bit by bit. Each is
+    fitted without the held-out rows, and the shortest description of all rows wins: of formulas
+    that explain the data equally well the simplest. Its constants are then fitted to all rows, and
+    the formula is checked on all rows.
 
     Args:
         restarts: starts of each stack in the native trainer; 0 leaves the trainer out.
@@ -59,7 +61,7 @@ class ArithmeticRegressor(RegressorMixin, BaseEstimator):
             farthest from the middle, a test of extrapolation; "random", a random fifth; "none",
             no rows: all are learned from.
         families: names of the families of formulas wanted, of "sum", "powers", "product_of_sums",
-            "sum_of_products" and "ratio_of_sums"; all of them if None.
+            "sum_of_products", "ratio_of_sums" and "power_of_sum"; all of them if None.
         tolerance: relative error up to which the formula counts as exact; if None, 1e-9, 1e-5 for
             a table with float32, 1e-2 for one with float16.
         random_state: source of randomness; a number makes the fit repeatable.
@@ -148,8 +150,7 @@ class ArithmeticRegressor(RegressorMixin, BaseEstimator):
 
         families = FAMILIES if self.families is None else tuple(self.families)
         with stage_reporter(self.verbose) as report, threadpool_limits(1, user_api="blas"):
-            ranked = search(split, families, native, generator, report)
-        self._keep(ranked, table)
+            self._keep(search(split, families, native, generator, report), table)
         self.certificate_ = self._certify(checked, table.tolerance)
         return self
 
@@ -272,10 +273,12 @@ class ArithmeticRegressor(RegressorMixin, BaseEstimator):
         """Fits the best candidate to all rows, certifies it, and lists those that came close."""
         rows, seen = [], set()
         for candidate in ranked[: 4 * _LISTED]:
+            if len(rows) == _LISTED:
+                break
             whole = make_candidate(candidate.structure, table, candidate.fixed)
             whole = candidate if whole is None else whole
             formula = to_expression(whole, self._names)
-            if str(formula) in seen or len(rows) == _LISTED:
+            if str(formula) in seen:
                 continue
             seen.add(str(formula))
             if not rows:

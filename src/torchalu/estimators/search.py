@@ -10,6 +10,7 @@ from torchalu.estimators.closed_form import (
     library_structures,
     linear_structures,
     multilinear_structures,
+    power_of_sum_structures,
     power_structures,
     power_with_sum_structures,
     quadratic_structures,
@@ -64,6 +65,7 @@ def search(
         ("quadratic forms", lambda: quadratic_structures(learn)),
         ("ratios of sums", lambda: ratio_structures(learn)),
         ("sums of products", lambda: library_structures(learn)),
+        ("powers of sums of products", lambda: power_of_sum_structures(learn)),
         ("products of sums", lambda: multilinear_structures(learn, generator, _MULTILINEAR_STARTS)),
         ("products near squares", lambda: _split(pool, generator)),
         ("changes one by one", lambda: _polished(pool, polished)),
@@ -98,7 +100,7 @@ def _best_terms(pool: Pool, count: int) -> list[tuple[Term, np.ndarray]]:
     """The terms of the best candidates that have one, with weights for their noise."""
     noises: dict[Term, str] = {}
     for candidate in pool.ranked():
-        if len(candidate.structure.terms) == 1:
+        if len(candidate.structure.terms) == 1 and candidate.structure.power == 1:
             noises.setdefault(candidate.structure.terms[0], candidate.fit.noise)
         if len(noises) == count:
             break

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -16,6 +16,7 @@ from torchalu.estimators.structures import (
     count_nodes,
     description_nats,
     family_of,
+    raise_to,
 )
 from torchalu.estimators.table import CanonicalTable
 from torchalu.export.certificate import relative_errors
@@ -71,7 +72,8 @@ class Candidate:
     def predict(self, X: np.ndarray) -> np.ndarray:
         """The formula's value on each row."""
         with np.errstate(all="ignore"):
-            return self.structure.design(X) @ self.fit.values
+            total = self.structure.design(X) @ self.fit.values
+            return raise_to(total, self.structure.power)
 
     def is_exact(self, table: CanonicalTable, tolerance: float) -> bool:
         """Whether it gives every row of the table to within a relative tolerance."""
@@ -144,7 +146,7 @@ class Pool:
         sketch = self.table.thin(_SKETCH_ROWS)
         rated: dict[Structure, float] = {}
         for structure in structures:
-            candidate = make_candidate(Structure(structure.terms, True), sketch)
+            candidate = make_candidate(replace(structure, offset=True), sketch)
             if candidate is not None:
                 rated[structure] = candidate.nats
         for structure in sorted(rated, key=lambda s: (rated[s], s))[:_SKETCH_KEPT]:
@@ -156,14 +158,16 @@ class Pool:
         Sums of more than twelve terms get an offset only: without one they are rarely better, and
         take long.
         """
-        if structure.terms in self._seen:
+        shape = structure.terms, structure.power
+        if shape in self._seen:
             return
-        self._seen.add(structure.terms)
+        self._seen.add(shape)
         if structure.terms and family_of(structure) not in self.families:
             return
+        fewest = 1 if structure.power == 1 else 2  # the power of one term is a term itself
         for offset in (False, True):
-            if offset or 0 < len(structure.terms) <= _MANY_TERMS:
-                self._add_variants(Structure(structure.terms, offset))
+            if offset or fewest <= len(structure.terms) <= _MANY_TERMS:
+                self._add_variants(replace(structure, offset=offset))
 
     def _add_variants(self, structure: Structure) -> None:
         hopeless = self._shortest + _HOPELESS_NATS + _HOPELESS_NATS_A_ROW * self.table.count

@@ -1,13 +1,14 @@
-"""The shapes a formula can take: sums of products of powers of sums of columns.
+"""The shapes a formula can take: sums of products of powers of sums of columns, and their powers.
 
-Every family of formulas is a linear combination of terms that hold no real constant::
+Every family of formulas is a power of a linear combination of terms that hold no real constant::
 
-    y = c_1 T_1(x) + c_2 T_2(x) + ... + c_0
-    T(x) = prod_f (k_f0 + sum_j k_fj x_j) ** p_f        k integers, p rational
+    y = (c_1 T_1(x) + c_2 T_2(x) + ... + c_0) ** q
+    T(x) = prod_f (k_f0 + sum_j k_fj x_j) ** p_f        k integers, p and q rational
 
-so whatever the discrete part is, the real constants are linear in it and least squares finds them.
-A sum is one term with one factor, a product of powers has factors of one column, a product of sums
-has several factors, a ratio of sums has a factor of power -1, a sum of products has several terms.
+so whatever the discrete part is, the real constants are linear in a power of the target, and least
+squares finds them. A sum is one term with one factor, a product of powers has factors of one
+column, a product of sums has several factors, a ratio of sums has a factor of power -1, a sum of
+products has several terms, and all of these have q = 1. A power of a sum has another q.
 """
 
 from __future__ import annotations
@@ -19,7 +20,14 @@ from fractions import Fraction
 
 import numpy as np
 
-FAMILIES = ("sum", "powers", "product_of_sums", "sum_of_products", "ratio_of_sums")
+FAMILIES = (
+    "sum",
+    "powers",
+    "product_of_sums",
+    "sum_of_products",
+    "ratio_of_sums",
+    "power_of_sum",
+)
 """Names of the families, in the order in which they are tried."""
 
 
@@ -76,10 +84,11 @@ class Term:
 
 @dataclass(frozen=True, order=True)
 class Structure:
-    """The discrete part of a formula: its terms, and whether a constant is added to them."""
+    """The discrete part of a formula: its terms, whether a constant is added, and the power."""
 
     terms: tuple[Term, ...]
     offset: bool
+    power: Fraction = Fraction(1)
 
     def design(self, X: np.ndarray) -> np.ndarray:
         """The matrix that the real constants multiply: a column a term, ones last if offset."""
@@ -130,9 +139,11 @@ def make_term(factors: Iterable[Factor | None]) -> Term | None:
     return Term(kept) if kept else None
 
 
-def make_structure(terms: Iterable[Term | None], offset: bool) -> Structure:
+def make_structure(
+    terms: Iterable[Term | None], offset: bool, power: Fraction = Fraction(1)
+) -> Structure:
     """A structure in canonical form: terms sorted, repeated ones and empty ones dropped."""
-    return Structure(tuple(sorted({term for term in terms if term is not None})), offset)
+    return Structure(tuple(sorted({term for term in terms if term is not None})), offset, power)
 
 
 def monomial(powers: Mapping[int, Fraction | int]) -> Term | None:
@@ -142,6 +153,8 @@ def monomial(powers: Mapping[int, Fraction | int]) -> Term | None:
 
 def family_of(structure: Structure) -> str:
     """The name of the family that a structure belongs to (see `FAMILIES`)."""
+    if structure.power != 1:
+        return "power_of_sum"
     factors = [factor for term in structure.terms for factor in term.factors]
     plain = all(factor.is_column for factor in factors)
     if all(len(term.factors) == 1 and term.factors[0].power == 1 for term in structure.terms):
@@ -155,7 +168,8 @@ def family_of(structure: Structure) -> str:
 
 def count_nodes(structure: Structure) -> int:
     """Size of the discrete part: columns, integers and operators as nodes of a tree."""
-    return sum(_term_nodes(term) for term in structure.terms) + max(0, len(structure.terms) - 1)
+    nodes = sum(_term_nodes(term) for term in structure.terms) + max(0, len(structure.terms) - 1)
+    return nodes + _power_nodes(structure.power)
 
 
 def _term_nodes(term: Term) -> int:
@@ -167,8 +181,12 @@ def _factor_nodes(factor: Factor) -> int:
     """Nodes of one factor: a node a column or integer, one an operator."""
     summands = len(factor.coefficients) + (factor.constant != 0)
     multiples = sum(2 for _, k in factor.coefficients if abs(k) != 1)
-    power = 0 if factor.power == 1 else 1 if factor.power == -1 else 2
-    return 2 * summands - 1 + multiples + power
+    return 2 * summands - 1 + multiples + _power_nodes(factor.power)
+
+
+def _power_nodes(power: Fraction) -> int:
+    """Nodes of a power: none of 1, an operator of -1, and an exponent of others."""
+    return 0 if power == 1 else 1 if power == -1 else 2
 
 
 def description_nats(structure: Structure, features: int) -> float:
@@ -178,7 +196,7 @@ def description_nats(structure: Structure, features: int) -> float:
     difference, product, quotient, power, end), an integer k that of k and two.
     """
     column, operator = math.log(features + 1), math.log(6)
-    total = 0.0
+    total = _power_nats(structure.power)
     for term in structure.terms:
         for factor in term.factors:
             mentions = len(factor.coefficients)
@@ -186,7 +204,12 @@ def description_nats(structure: Structure, features: int) -> float:
             integers += [abs(factor.constant)] if factor.constant else []
             total += mentions * (column + operator)
             total += sum(math.log(k + 2) + operator for k in integers)
-            if factor.power != 1:
-                p = factor.power
-                total += operator + math.log(abs(p.numerator) * p.denominator)
+            total += _power_nats(factor.power)
     return total
+
+
+def _power_nats(power: Fraction) -> float:
+    """Nats of a power: none of 1, an operator and the size of the exponent of others."""
+    if power == 1:
+        return 0.0
+    return math.log(6) + math.log(abs(power.numerator) * power.denominator)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -27,9 +27,11 @@ class CanonicalTable:
             are held out.
         names: names of the columns.
         tolerance: relative error up to which a formula counts as exact.
+        slope: by how much the target changes with what was measured, where it is a function of
+            that, as `raised` makes it.
 
     Shape:
-        X: (rows, features); y, weight, inner: (rows,).
+        X: (rows, features); y, weight, inner, slope: (rows,).
     """
 
     X: np.ndarray
@@ -38,24 +40,46 @@ class CanonicalTable:
     inner: np.ndarray
     names: tuple[str, ...]
     tolerance: float
+    slope: np.ndarray | float = 1.0
 
     @cached_property
     def learn(self) -> CanonicalTable:
         """The table without the rows that are held out."""
-        rows = self.inner
-        every = np.ones(int(rows.sum()), dtype=bool)
-        return CanonicalTable(
-            self.X[rows], self.y[rows], self.weight[rows], every, self.names, self.tolerance
-        )
+        return self._of(np.flatnonzero(self.inner))
 
     def thin(self, rows: int) -> CanonicalTable:
         """At most so many rows, evenly spaced in the table's order."""
         if len(self.y) <= rows:
             return self
-        kept = np.unique(np.linspace(0, len(self.y) - 1, rows).round().astype(int))
-        every = np.ones(len(kept), dtype=bool)
-        return CanonicalTable(
-            self.X[kept], self.y[kept], self.weight[kept], every, self.names, self.tolerance
+        return self._of(np.unique(np.linspace(0, len(self.y) - 1, rows).round().astype(int)))
+
+    def raised(self, power: float) -> CanonicalTable | None:
+        """The table with a power of the target; None where that is not real, finite and smooth.
+
+        Noise s of the target becomes s |power y**(power - 1)|, which `views` know of.
+
+        Args:
+            power: of the target; only -1 takes targets below 0, which no root of a sum has.
+        """
+        if np.any(self.y == 0) or (np.any(self.y < 0) and power != -1):
+            return None
+        with np.errstate(all="ignore"):
+            y, slope = self.y**power, np.abs(power) * np.abs(self.y) ** (power - 1)
+        if not (np.all(np.isfinite(y)) and np.all(np.isfinite(slope)) and np.all(slope > 0)):
+            return None
+        return replace(self, y=y, slope=slope) if np.ptp(y) > 0 else None
+
+    def _of(self, rows: np.ndarray) -> CanonicalTable:
+        """Some of the rows, none of them held out."""
+        slope = self.slope[rows] if isinstance(self.slope, np.ndarray) else self.slope
+        every = np.ones(len(rows), dtype=bool)
+        return replace(
+            self,
+            X=self.X[rows],
+            y=self.y[rows],
+            weight=self.weight[rows],
+            inner=every,
+            slope=slope,
         )
 
     @property
@@ -75,7 +99,7 @@ class CanonicalTable:
         In proportion means var = max(y**2, (0.01 rms y)**2).
         """
         variance = np.maximum(self.y**2, (0.01 * self.scale) ** 2)
-        return self.weight, self.weight / variance * self.scale**2
+        return self.weight / self.slope**2, self.weight / variance * self.scale**2
 
     @cached_property
     def scale(self) -> float:

@@ -1,31 +1,37 @@
-"""Sums of few products of powers, chosen from a library of products of up to three columns."""
+"""Sums of few products of powers, chosen from a library of products of up to four columns."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 
+from torchalu.estimators.least_squares import sparse_fits
 from torchalu.estimators.structures import Structure, Term, make_structure, monomial
 from torchalu.estimators.table import CanonicalTable
 
 _POWERS = tuple(Fraction(p) for p in ("1", "2", "1/2", "-1", "-2"))
 _MOST_TERMS = 1200
+_CERTAIN = 3
 _MOST_ROWS = 1000
 _LARGEST = 1e140
 _PAIRS_KEPT = 12
-_LARGEST_SUM = 5
-_EXCHANGES = 4
+_LARGEST_SUM = 8
+_STARTS = 6
+_EXCHANGES = 8
+_INDEPENDENT = 1e-8
+_EXPLAINED = 1e-14
 
 
 def library_structures(table: CanonicalTable) -> Iterator[Structure]:
-    """Sums of one to five products of powers.
+    """Sums of up to eight products of powers.
 
     Every single product and every pair is tried (the sums of squares that a pair leaves follow from
-    the correlations alone); longer sums grow from the best pair, with each product in turn
-    exchanged for the best of all others until nothing improves.
+    the correlations alone). Longer sums grow from the best pairs, with each product in turn
+    exchanged for the best of all others until nothing improves; of each length the best one is
+    taken, without what it does not need.
 
     Args:
         table: the rows to learn from.
@@ -36,34 +42,28 @@ def library_structures(table: CanonicalTable) -> Iterator[Structure]:
         return
     for weight in table.views:
         centered, target = _center(values, table.y, weight)
-        correlation = centered.T @ target
+        gram, correlation = centered.T @ centered, centered.T @ target
         for index in np.argsort(-np.abs(correlation), kind="stable")[:_PAIRS_KEPT]:
             yield make_structure([terms[int(index)]], offset=False)
-        pairs = _best_pairs(centered, correlation)
+        pairs = _best_pairs(gram, correlation)
         for pair in pairs:
             yield make_structure([terms[i] for i in pair], offset=False)
-        chosen = list(pairs[0]) if pairs else []
-        while chosen and len(chosen) < min(_LARGEST_SUM, len(table.y) // 5):
-            chosen = _exchange(centered, target, [*chosen, -1])
+        for chosen in _longer(gram, correlation, pairs, min(_LARGEST_SUM, len(table.y) // 5)):
+            for subset in sparse_fits(values[:, chosen], table.y, weight):
+                yield make_structure([terms[chosen[i]] for i in subset.columns], offset=False)
             yield make_structure([terms[i] for i in chosen], offset=False)
 
 
 def _library(table: CanonicalTable) -> tuple[list[Term], np.ndarray]:
-    """Products of powers of up to three columns that are finite on all rows, and their values."""
+    """Products of powers of up to four columns that are finite on all rows, and their values."""
     columns = _screened(table)
     powers = {j: [p for p in _POWERS if _defined(table.X[:, j], p)] for j in columns}
-    chosen = [{j: p} for j in columns for p in powers[j]]
-    for i, j in combinations(columns, 2):
-        chosen += [{i: p, j: q} for p in powers[i] for q in powers[j]]
-    whole = {j: [p for p in powers[j] if abs(p) == 1] for j in columns}
-    for i, j, k in combinations(columns, 3):
-        triples = [(p, q, r) for p in whole[i] for q in whole[j] for r in whole[k]]
-        chosen += [{i: p, j: q, k: r} for p, q, r in triples]
-    terms = [term for term in map(monomial, chosen[:_MOST_TERMS]) if term is not None]
+    chosen = _exponents(powers)
+    terms = [term for term in map(monomial, chosen) if term is not None]
     raised = {(j, p): _column_power(table.X[:, j], p) for j in columns for p in powers[j]}
     values = (
         np.stack(
-            [np.prod([raised[j, p] for j, p in c.items()], axis=0) for c in chosen[:_MOST_TERMS]],
+            [np.prod([raised[j, p] for j, p in c.items()], axis=0) for c in chosen],
             axis=1,
         )
         if chosen
@@ -71,6 +71,28 @@ def _library(table: CanonicalTable) -> tuple[list[Term], np.ndarray]:
     )
     finite = np.all(np.abs(values) < _LARGEST, axis=0) & (np.ptp(values, axis=0) > 0)
     return [terms[i] for i in np.flatnonzero(finite)], values[:, finite]
+
+
+def _exponents(powers: dict[int, list[Fraction]]) -> list[dict[int, Fraction]]:
+    """The powers of each product of the library, the simplest products first.
+
+    First all products of one and two columns and those of three with powers of 1 and -1; then, as
+    long as there is room for all of a kind, four columns with powers of 1 and -1, three with whole
+    powers, four with whole powers.
+    """
+    single = {j: [p for p in ps if abs(p) == 1] for j, ps in powers.items()}
+    whole = {j: [p for p in ps if p.denominator == 1] for j, ps in powers.items()}
+    chosen: dict[tuple[tuple[int, Fraction], ...], None] = {}
+    kinds = ((1, powers), (2, powers), (3, single), (4, single), (3, whole), (4, whole))
+    for kind, (size, allowed) in enumerate(kinds):
+        more = [
+            pairs
+            for columns in combinations(powers, size)
+            for pairs in product(*([(j, p) for p in allowed[j]] for j in columns))
+        ]
+        if kind < _CERTAIN or len(chosen) + len(more) <= _MOST_TERMS:
+            chosen.update(dict.fromkeys(more))
+    return [dict(pairs) for pairs in list(chosen)[:_MOST_TERMS]]
 
 
 def _column_power(column: np.ndarray, power: Fraction) -> np.ndarray:
@@ -110,14 +132,13 @@ def _center(values: np.ndarray, y: np.ndarray, weight: np.ndarray) -> tuple[np.n
     return centered / np.where(norm == 0, 1.0, norm), target / length
 
 
-def _best_pairs(centered: np.ndarray, correlation: np.ndarray) -> list[tuple[int, int]]:
+def _best_pairs(gram: np.ndarray, correlation: np.ndarray) -> list[tuple[int, int]]:
     """The pairs of columns that explain most of the target together."""
-    gram = centered.T @ centered
     square = correlation**2
     independent = 1.0 - gram**2
     explained = square[:, None] + square[None, :] - 2 * gram * np.outer(correlation, correlation)
     with np.errstate(all="ignore"):
-        explained = np.where(independent > 1e-8, explained / independent, -1.0)
+        explained = np.where(independent > _INDEPENDENT, explained / independent, -1.0)
     explained[np.tril_indices(len(gram))] = -1.0
     count = min(_PAIRS_KEPT, explained.size)
     best = np.argpartition(-explained, count - 1, axis=None)[:count]
@@ -126,19 +147,48 @@ def _best_pairs(centered: np.ndarray, correlation: np.ndarray) -> list[tuple[int
     return [pair for pair in found if explained[pair] > 0]
 
 
-def _exchange(centered: np.ndarray, target: np.ndarray, chosen: list[int]) -> list[int]:
-    """Replaces each product in turn by the best one beside the others; -1 stands for none yet."""
+def _longer(
+    gram: np.ndarray, correlation: np.ndarray, pairs: list[tuple[int, int]], most: int
+) -> Iterator[list[int]]:
+    """The best sum of each length from three on that grows from one of the pairs."""
+    sums = [list(pair) for pair in pairs[:_STARTS]]
+    for size in range(3, most + 1):
+        sums = [_exchange(gram, correlation, [*chosen, -1]) for chosen in sums]
+        sums = [chosen for chosen in sums if len(chosen) == size]
+        if not sums:
+            return
+        left = [_unexplained(gram, correlation, chosen) for chosen in sums]
+        yield sums[int(np.argmin(left))]
+        if min(left) < _EXPLAINED:
+            return
+
+
+def _unexplained(gram: np.ndarray, correlation: np.ndarray, chosen: list[int]) -> float:
+    """The share of the target's variance that some columns leave."""
+    inverse = np.linalg.pinv(gram[np.ix_(chosen, chosen)], hermitian=True)
+    return float(1.0 - correlation[chosen] @ inverse @ correlation[chosen])
+
+
+def _exchange(gram: np.ndarray, correlation: np.ndarray, chosen: list[int]) -> list[int]:
+    """Replaces each product in turn by the best one beside the others; -1 stands for none yet.
+
+    What a product explains beside others follows from the correlations: of that of the target with
+    what the others leave of the product. Where no product is left that does not follow from the
+    others, the place is given up.
+    """
     for _ in range(_EXCHANGES):
         before = list(chosen)
         for place in reversed(range(len(chosen))):
             others = [c for i, c in enumerate(chosen) if i != place and c >= 0]
-            basis, _ = np.linalg.qr(centered[:, others])
-            left = centered - basis @ (basis.T @ centered)
-            norm = np.sqrt((left**2).sum(axis=0))
-            residual = target - basis @ (basis.T @ target)
-            usable = norm > 1e-6
+            beside = gram[:, others]
+            projected = beside @ np.linalg.pinv(gram[np.ix_(others, others)], hermitian=True)
+            left = 1.0 - (projected * beside).sum(axis=1)
+            usable = left > _INDEPENDENT
             usable[others] = False
-            gain = np.where(usable, np.abs(left.T @ residual) / np.where(usable, norm, 1.0), -1.0)
+            if not usable.any():
+                return others
+            explained = (correlation - projected @ correlation[others]) ** 2
+            gain = np.where(usable, explained / np.where(usable, left, 1.0), -1.0)
             chosen[place] = int(gain.argmax())
         if chosen == before:
             break

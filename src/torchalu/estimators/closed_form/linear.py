@@ -42,24 +42,18 @@ def linear_structures(table: CanonicalTable) -> Iterator[Structure]:
 def transformed_structures(table: CanonicalTable) -> Iterator[Structure]:
     """Powers of sums, such as 1 / (a + b): least squares on a power of the target.
 
-    Where y = (c + k . x)**p, y**(1/p) is linear. Noise s of the target becomes
-    s |y|**(1/p - 1) / p, by which the rows are weighted.
+    Where y = (c + k . x)**p, y**(1/p) is linear.
 
     Args:
         table: the rows to learn from.
     """
     table = table.thin(max(_MOST_ROWS, 40 * table.features))
     for power in _POWERS:
-        root = float(1 / power)
-        if np.any(table.y == 0) or (np.any(table.y < 0) and power != -1):
+        raised = table.raised(float(1 / power))
+        if raised is None:
             continue
-        with np.errstate(all="ignore"):
-            target = table.y**root
-            slope = np.abs(table.y) ** (root - 1)
-        if not (np.all(np.isfinite(target)) and np.all(slope > 0) and np.ptp(target) > 0):
-            continue
-        for weight in table.views:
-            for subset in sparse_fits(table.X, target, weight / slope**2):
+        for weight in raised.views:
+            for subset in sparse_fits(raised.X, raised.y, weight):
                 for term in _sums(subset, power, with_constant=True):
                     yield make_structure([term], offset=False)
 
