@@ -1,4 +1,4 @@
-"""What the page on Madsen & Johansen 2020 says of one unit alone is what the results say."""
+"""What the page on Madsen & Johansen 2020 says of single runs is what the results say."""
 
 from pathlib import Path
 
@@ -22,6 +22,21 @@ def test_units_that_are_made_for_quotients():
     assert before == max(older)
     assert f"the NMRU finds {solved['NMRU', 'div', 2]} quotients and all products" in PAGE
     assert solved["NMRU", "mul", 2] == solved["sNMU", "mul", 2] == 225
+
+
+def test_what_reads_digits_and_adds_them():
+    folder = ROOT / "results" / "madsen2020"
+    counts = pl.read_csv(folder / "figure13.csv").filter(pl.col("model") == "NAU")
+    assert set(counts["solved_rate"]) == {1.0}
+    above = counts.filter(pl.col("threshold") > pl.col("blind_error"))["length"].to_list()
+    assert above == [length for length in counts["length"] if length >= 300]
+    assert "above `blind_error` from 300 digits on" in PAGE
+    runs = pl.read_csv(folder / "figure13_seeds.csv").filter(pl.col("length") == 1000)
+    root = {row["model"]: row["extrapolation_loss"] ** 0.5 for row in runs.to_dicts()}
+    assert f"the root of its mean squared error is {root['NAU']:.0f}," in PAGE
+    assert min(root[name] for name in ("LSTM", "NAC+", "NALU", "NAC+,Rz")) > 2500
+    without = pl.read_csv(folder / "figure14.csv").filter(pl.col("model") == "NAU, no Rz")
+    assert without.filter(solved_rate=1.0)["length"].to_list() == [100, 200, 300, 400]
 
 
 def _is_older(name):

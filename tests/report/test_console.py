@@ -63,11 +63,13 @@ def test_constants_free_fixed_and_certain():
         "scale": SimpleNamespace(value=1410.25, low=1400.0, high=1420.5, free=True),
         "scale_2": SimpleNamespace(value=1.0, low=0.99, high=1.02, free=False),
         "offset": SimpleNamespace(value=2.0, low=2.0, high=2.0, free=False),
+        "rounded": SimpleNamespace(value=1.0, low=1.0 - 1e-16, high=1.0 + 3e-16, free=False),
     }
     assert constant_lines(constants) == [
         "scale = 1410.25, 95% interval [1400, 1420.5]",
         "scale_2 = 1, the simplest number in its 95% interval [0.99, 1.02]",
         "offset = 2",
+        "rounded = 1",
     ]
 
 

@@ -63,7 +63,7 @@ def constant_lines(constants: Mapping[str, Any]) -> list[str]:
 
     Returns:
         The lines, with as many digits as the interval tells apart; a constant whose interval has no
-        width stands without one.
+        width, or one that rounding alone makes, stands without one.
 
     Example:
         >>> from types import SimpleNamespace
@@ -74,10 +74,11 @@ def constant_lines(constants: Mapping[str, Any]) -> list[str]:
     for name, constant in constants.items():
         digits = _digits(constant)
         line = f"{name} = {constant.value:.{digits}g}"
-        if constant.low < constant.high:
+        low, high = (f"{end:.{digits}g}" for end in (constant.low, constant.high))
+        if low != high:
             inside = constant.low <= constant.value <= constant.high
             how = "" if constant.free or not inside else "the simplest number in its "
-            line += f", {how}95% interval [{constant.low:.{digits}g}, {constant.high:.{digits}g}]"
+            line += f", {how}95% interval [{low}, {high}]"
         lines.append(line)
     return lines
 
