@@ -2,34 +2,57 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from itertools import chain
 
+import numpy as np
+
 from torchalu.estimators.closed_form.library import library_structures
 from torchalu.estimators.closed_form.linear import linear_structures
 from torchalu.estimators.closed_form.products import quadratic_structures
-from torchalu.estimators.structures import Structure
+from torchalu.estimators.least_squares import NOISE_FLOOR, solve
+from torchalu.estimators.structures import Structure, description_nats
 from torchalu.estimators.table import CanonicalTable
 
 _POWERS = (Fraction(1, 2), Fraction(-1), Fraction(-1, 2))
+_KEPT = 6
+_MOST_ROWS = 1000
 
 
 def power_of_sum_structures(table: CanonicalTable) -> Iterator[Structure]:
     """Square roots and reciprocals of sums, such as sqrt(a**2 + b**2) and 1/(1/a + b/c).
 
     Where y = (c_0 + sum_k c_k T_k)**q, y**(1/q) is a sum of products, which is found as those of
-    the target itself are.
+    the target itself are. Of each power the six with the shortest descriptions are yielded for
+    each kind of noise.
 
     Args:
         table: the rows to learn from.
     """
+    sums = linear_structures, quadratic_structures, library_structures
     for power in _POWERS:
         raised = table.raised(float(1 / power))
         if raised is None:
             continue
-        sums = linear_structures, quadratic_structures, library_structures
-        for structure in chain.from_iterable(find(raised) for find in sums):
-            if structure.terms:
-                yield replace(structure, power=power)
+        found = dict.fromkeys(s.terms for s in chain.from_iterable(f(raised) for f in sums))
+        structures = [Structure(terms, True, power) for terms in found if terms]
+        rows = raised.thin(_MOST_ROWS)
+        for weight in rows.views:
+            costs = [_cost(structure, rows, weight) for structure in structures]
+            for index in np.argsort(costs, kind="stable")[:_KEPT]:
+                yield replace(structures[index], offset=False)
+
+
+def _cost(structure: Structure, table: CanonicalTable, weight: np.ndarray) -> float:
+    """Nats that the sum leaves of the raised target, and of its own length."""
+    design = structure.design(table.X)
+    fit = solve(design, table.y, weight) if len(design) > design.shape[1] else None
+    if fit is None:
+        return math.inf
+    share = float(weight @ fit.residual**2) / float(weight @ table.y**2)
+    deviation = max(math.sqrt(share), NOISE_FLOOR)
+    nats = table.count * math.log(deviation) + description_nats(structure, table.features)
+    return nats + 0.5 * math.log(table.count + 1) * design.shape[1]
