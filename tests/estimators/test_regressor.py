@@ -151,6 +151,16 @@ def test_extreme_magnitudes_are_no_errors(rows, exponent):
         assert equal(product.formula_, "sqrt(x0)*sqrt(x1)")
 
 
+@pytest.mark.parametrize("exponent", [-95, 95])
+def test_a_law_that_is_not_found_is_no_error_at_any_magnitude(exponent):
+    generator = np.random.default_rng(0)
+    X = generator.uniform(1, 2, (40, 2))
+    y = (np.sin(3 * X[:, 0]) + X[:, 1] ** 1.3 + 2) * 10.0**exponent
+    model = ArithmeticRegressor(restarts=0, random_state=0).fit(X, y)
+    assert not model.certificate_.exact
+    assert model.score(X, y) > 0.9
+
+
 def test_says_so_when_nothing_exact_explains_the_data():
     generator = np.random.default_rng(0)
     X = generator.normal(size=(200, 3))

@@ -56,15 +56,17 @@ class CanonicalTable:
     def raised(self, power: float) -> CanonicalTable | None:
         """The table with a power of the target; None where that is not real, finite and smooth.
 
-        Noise s of the target becomes s |power y**(power - 1)|, which `views` know of.
+        The target is in units of its own scale, so that no power is huge or tiny as a whole. Noise
+        s of it becomes s |power y**(power - 1)|, which `views` know of.
 
         Args:
             power: of the target; only -1 takes targets below 0, which no root of a sum has.
         """
         if np.any(self.y == 0) or (np.any(self.y < 0) and power != -1):
             return None
+        unit = self.y / self.scale
         with np.errstate(all="ignore"):
-            y, slope = self.y**power, np.abs(power) * np.abs(self.y) ** (power - 1)
+            y, slope = unit**power, np.abs(power) * np.abs(unit) ** (power - 1)
         if not (np.all(np.isfinite(y)) and np.all(np.isfinite(slope)) and np.all(slope > 0)):
             return None
         return replace(self, y=y, slope=slope) if np.ptp(y) > 0 else None
