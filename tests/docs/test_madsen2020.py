@@ -39,5 +39,25 @@ def test_what_reads_digits_and_adds_them():
     assert without.filter(solved_rate=1.0)["length"].to_list() == [100, 200, 300, 400]
 
 
+def test_what_reads_digits_and_multiplies_them():
+    folder = ROOT / "results" / "madsen2020"
+    table = pl.concat([pl.read_csv(folder / f"figure{n}.csv") for n in (4, 15)])
+    limits = table.select("length", "threshold", "blind_error").unique().sort("length")
+    above = limits.filter(pl.col("threshold") > pl.col("blind_error"))["length"].to_list()
+    assert above == list(range(12, 20))
+    assert "above `blind_error` from 12 to 19 digits" in PAGE
+    solved = table.filter(solved_rate=1.0).unique(["model", "length"]).sort("length")
+    lengths = {name: list(rows["length"]) for (name,), rows in solved.group_by("model")}
+    everywhere = [name for name, solves in lengths.items() if solves == list(range(1, 21))]
+    assert sorted(everywhere) == ["NAC*,NMU, no Rz", "NMU, no Rz"]
+    assert lengths["NMU"] == [1, 2, *range(4, 21)]
+    (three,) = table.filter(model="NMU", length=3)["threshold"]
+    runs = pl.read_csv(folder / "figure4_seeds.csv").filter(model="NMU", length=3)
+    assert f"it is {runs['extrapolation_loss'][0] / three - 1:.0%} above the limit" in PAGE
+    assert min(lengths["NAC*,NMU"]) == 9
+    for name in ("LSTM", "NALU", "NAC*", "NAC*,sigma"):
+        assert lengths[name] == above
+
+
 def _is_older(name):
     return name not in ("RealNPU (modified)", "NMRU", "sNMU") and "squares" not in name
