@@ -278,15 +278,29 @@ def test_places_start_on_a_circle():
 
 
 def test_digits_beyond_the_table_share_its_last_place():
-    module = network("transformer")
+    """A longer table that goes on with the last place of a shorter one tells them no better."""
+    module, longer = network("transformer"), AbacusTransformer(4, (PLUS,), 32, 2, positions=50)
+    weights = module.state_dict()
+    repeated = weights["place.weight"][-1:].expand(10, -1)
+    weights["place.weight"] = torch.cat([weights["place.weight"], repeated])
+    longer.load_state_dict(weights)
     symbols = torch.ones(1, 45, dtype=torch.int64)
-    long, short = (module(symbols[:, :n], targets=symbols[:, :n]) for n in (45, 20))
-    assert long.isfinite().all()
+    logits = module(symbols, targets=symbols)
+    torch.testing.assert_close(longer(symbols, targets=symbols), logits, rtol=0, atol=0)
     with torch.no_grad():
-        module.place.weight[40] = module.place.weight[3]
-    changed, same = (module(symbols[:, :n], targets=symbols[:, :n]) for n in (45, 20))
-    torch.testing.assert_close(same, short, rtol=0, atol=0)
-    assert not torch.allclose(changed[0, 44], long[0, 44])
+        longer.place.weight[45] = longer.place.weight[3]
+    assert not torch.allclose(longer(symbols, targets=symbols)[0, 44], logits[0, 44])
+
+
+def test_an_answer_starts_at_the_place_before_the_first():
+    """Without it nothing would tell which of the places is the first of a string."""
+    module = network("transformer").double()
+    symbols, targets = additions(2)
+    plain = module(symbols, targets=targets)
+    with torch.no_grad():
+        module.place.weight[module.positions] = module.place.weight[3]
+    changed = module(symbols, targets=targets)
+    assert ((changed - plain).abs().amax(-1) > 1e-6).all()
 
 
 @pytest.mark.parametrize(

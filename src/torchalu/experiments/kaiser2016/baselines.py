@@ -28,7 +28,6 @@ from torchalu.tasks import AlgorithmicTask, encode
 from torchalu.train import Report, seeded
 from torchalu.train.algorithms import (
     GradientNoise,
-    LengthBins,
     LengthCurriculum,
     StringValidation,
     TrainingGroup,
@@ -86,7 +85,10 @@ class LSTMLearner(Learner):
 
 @dataclass(frozen=True)
 class TransformerLearner(Learner):
-    """A small Transformer with abacus embeddings, on strings of all training lengths.
+    """A small Transformer with abacus embeddings, trained with a curriculum of lengths.
+
+    On strings of all lengths from the start it takes tens of thousands of steps to find which
+    digits belong together; on the shortest it takes a few thousand.
 
     Args:
         size: of the embeddings.
@@ -96,6 +98,8 @@ class TransformerLearner(Learner):
             tested.
         symbols: the longest training strings.
         batch: strings a step.
+        threshold: fraction of wrong strings below which the curriculum advances.
+        every: steps from one look at them to the next.
         warmup: steps in which the learning rate rises; it then falls as a cosine.
         numbers: of the training.
         device: where to train.
@@ -107,7 +111,9 @@ class TransformerLearner(Learner):
     positions: int = 512
     symbols: int = 41
     batch: int = 32
-    warmup: int = 500
+    threshold: float = 0.15
+    every: int = 50
+    warmup: int = 200
     numbers: Teaching = field(default_factory=lambda: Teaching(20_000, clip_norm=1.0))
     device: str = "cpu"
 
@@ -135,7 +141,9 @@ class TransformerLearner(Learner):
         self, task: AlgorithmicTask, seed: int, folder: Path | None, report: Report
     ) -> Trained:
         """Build and train a network; see `Learner`."""
-        plan = LengthBins(task, bins=(self.symbols,), batch=self.batch)
+        plan = LengthCurriculum(
+            task, threshold=self.threshold, most=self.symbols, batch=self.batch, every=self.every
+        )
         schedule = cosine(self.numbers.steps, min(self.warmup, self.numbers.steps - 1), end=0.05)
         lesson = Lesson(task, plan, self.numbers, optimizer=torch.optim.AdamW, schedule=schedule)
         return teach(self.build(task, seed), lesson, seed, folder, report, self.device)

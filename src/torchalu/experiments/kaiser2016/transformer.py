@@ -40,8 +40,9 @@ class AbacusTransformer(AnsweringNetwork):
     digit, 2 for the second, and so on, in each operand and in the answer. Digits of equal weight
     thus share a position, and attention has but to look for its own. In training all places of a
     string are moved on by one random offset, so that high places are learned from short strings;
-    behind the last place comes the first, so that none is seen more rarely than others. There are
-    no other positions, and the embeddings are added again before each layer.
+    behind the last place comes the first, so that none is seen more rarely than others. What
+    starts the answer has the place before the first, without which nothing tells where numbers
+    begin. There are no other positions, and the embeddings are added again before each layer.
 
     .. math:: x_i = E[s_i] + P[p_i + o]
 
@@ -68,7 +69,7 @@ class AbacusTransformer(AnsweringNetwork):
         McLeish et al. 2024, abacus embeddings with input injection and no embeddings of absolute
         positions. Departures: each string has an offset of its own, where theirs is one for a
         batch, and goes around; the embeddings of places start as waves, not at random; LayerNorm
-        before attention and perceptron, GELU.
+        before attention and perceptron, GELU. The start of the answer has no place there.
 
     Example:
         >>> network = AbacusTransformer(4, separators=(3,), size=32, layers=2)
@@ -137,8 +138,9 @@ class AbacusTransformer(AnsweringNetwork):
         answered = torch.cat([symbols.new_full((len(symbols), 1), self.num_symbols), targets], 1)
         tokens = torch.cat([symbols, answered[:, :-1]], 1)
         steps = torch.arange(2 * length, device=symbols.device)
+        written = self._places_written(steps[:length])
         places = torch.cat(
-            [places_in_numbers(symbols, self.separators), steps[:length].expand_as(symbols)], 1
+            [places_in_numbers(symbols, self.separators), written.expand_as(symbols)], 1
         )
         if offsets is not None:
             moved = (places.clamp(max=self.positions) - 1 + offsets[:, None]) % self.positions + 1
@@ -196,7 +198,7 @@ class AbacusTransformer(AnsweringNetwork):
             state: what `read` or the step before gave.
             previous: the symbol of the step before, `num_symbols` at first.
         """
-        places = torch.full_like(previous, state.step - state.first)
+        places = self._places_written(torch.full_like(previous, state.step - state.first))
         states = self._advance(state, previous[:, None], places[:, None])
         return self.output(self.norm(states[:, 0])), state._replace(step=state.step + 1)
 
@@ -219,6 +221,10 @@ class AbacusTransformer(AnsweringNetwork):
             memory = cache.keys[index], cache.values[index]
             states = block(states + embedded if index else states, mask, memory, begin)
         return states
+
+    def _places_written(self, steps: Tensor) -> Tensor:
+        """Places of the symbols of an answer; that which starts it is behind the last place."""
+        return torch.where(steps > 0, steps, self.positions)
 
     def _embed(self, tokens: Tensor, places: Tensor) -> Tensor:
         """Embeddings of symbols at places."""
