@@ -22,3 +22,10 @@ def test_no_seed_of_sums_makes_an_error():
     card = zoo.load("badd").card
     best = seeds.sort("validation_loss").row(0, named=True)
     assert (card.seed, card.seeds_generalizing, card.seeds_tried) == (best["seed"], 5, 5)
+
+
+def test_a_transformer_adds_what_is_little_longer_than_it_has_seen():
+    rates = pl.read_csv(RESULTS / "table1_lengths.csv").filter(task="badd", model="transformer")
+    assert set(rates["seeds"]) == {1}
+    assert rates.filter(length=25)["rate"].item() > 0.99
+    assert rates.filter(pl.col("length") >= 100)["right"].to_list() == [0, 0]
