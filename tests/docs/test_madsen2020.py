@@ -59,5 +59,19 @@ def test_what_reads_digits_and_multiplies_them():
         assert lengths[name] == above
 
 
+def test_products_of_many_inputs():
+    table = pl.read_csv(ROOT / "results" / "madsen2020" / "figure8.csv")
+    assert set(table["seeds"]) == {1}
+    assert set(table.filter(model="NMU")["solved"]) == {1}
+    assert table.filter(subset_ratio=0.5, solved=1)["model"].to_list() == ["NMU"]
+    sizes = table.filter(overlap_ratio=0.5, subset_ratio=0.25).unique(["model", "in_features"])
+    solved = sizes.filter(solved=1).sort("in_features").group_by("model")
+    found = {name: rows["in_features"].to_list() for (name,), rows in solved}
+    assert found["NMU"] == found["NAC*,sigma"] == sorted(set(sizes["in_features"]))
+    assert found["NAC*,NMU"] == [size for size in found["NMU"] if size <= 125]
+    assert found["Gated NAU/NMU"] == [4, 10]
+    assert "NALU" not in found
+
+
 def _is_older(name):
     return name not in ("RealNPU (modified)", "NMRU", "sNMU") and "squares" not in name
