@@ -32,6 +32,15 @@ def test_each_task_has_a_panel_and_each_model_a_line():
     assert [text.get_text() for text in legend.get_texts()] == ["improved", "stack rnn"]
 
 
+def test_a_length_too_near_to_the_one_before_has_a_tick_without_a_number():
+    near = summary(("badd",)).with_columns(length=pl.col("length").replace(2000, 25))
+    rows = [summary(("badd",)), near, near.with_columns(length=pl.col("length") * 8)]
+    (axes,) = draw_lengths(pl.concat(rows).unique()).axes
+    assert axes.get_xticks().tolist() == [20, 25, 160, 200, 2000]
+    texts = [tick.get_text() for tick in axes.get_xticklabels()]
+    assert texts == ["20", "", "160", "", "2000"]
+
+
 def test_a_single_model_needs_no_legend_and_many_tasks_several_rows():
     figure = draw_lengths(summary(tuple("abcd"), ("improved",)))
     assert len(figure.axes) == 4

@@ -42,6 +42,20 @@ def test_points_and_intervals_are_those_of_the_table():
         np.testing.assert_allclose(bars[:, :, 1], np.transpose([low, high]))
 
 
+@pytest.mark.parametrize(
+    ("counts", "title", "bars"),
+    [((1, 1), ", 1 seed", False), ((1, 4), ", 1 to 4 seeds", False), ((1, 5), "", True)],
+)
+def test_rates_of_few_seeds_have_no_bars_and_tell_so(counts, title, bars):
+    rows = [summary_row(model="NMU", x=x, solved=1, seeds=n) for x, n in enumerate(counts, 1)]
+    figure = draw_sweep(pl.DataFrame(rows), "x", "size", scale="linear")
+    success, steps, _ = figure.axes
+    assert success.get_title() == "success rate" + title
+    assert (np.ptp(drawn(success, "NMU")[1][:, :, 1], axis=1) > 0).all() == bars
+    assert (np.ptp(drawn(steps, "NMU")[1][:, :, 1], axis=1) > 0).all()
+    assert collisions(figure) == []
+
+
 def test_a_model_that_solves_nothing_has_no_step():
     table = pl.concat([sweep([1], solved=0), sweep([2], solved=50)], how="vertical_relaxed")
     success, steps, sparsity = draw_sweep(table, "x", "size", scale="linear").axes

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _MEASURES = ("rate", "rate_low", "rate_high")
 _COLUMNS, _HEIGHT = 3, 2.4
+_NEAR = 0.08  # parts of an axis, which a number of two digits takes
 
 
 def draw_lengths(summary: pl.DataFrame, label: str = "model", *, title: str = "") -> Figure:
@@ -70,11 +71,22 @@ def draw_lengths(summary: pl.DataFrame, label: str = "model", *, title: str = ""
 
 
 def _scale(axes: Axes, lengths: list[int]) -> None:
-    """Lengths on a logarithmic axis, each of them named; shares in percent."""
+    """Lengths on a logarithmic axis, named where there is room; shares in percent."""
     axes.set_xscale("log")
-    axes.set_xticks(lengths, [str(length) for length in lengths])
+    axes.set_xticks(lengths, _names(lengths))
     axes.minorticks_off()
     axes.set_ylim(-0.04, 1.04)
     axes.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0%", "25%", "50%", "75%", "100%"])
     axes.set_xlabel("length", color=INK)
     polish(axes)
+
+
+def _names(lengths: list[int]) -> list[str]:
+    """Texts of the ticks; none for a length that is near to the one before it."""
+    least = (lengths[-1] / lengths[0]) ** _NEAR
+    names, before = [], 0.0
+    for length in lengths:
+        far = length >= before * least
+        names.append(str(length) if far else "")
+        before = length if far else before
+    return names

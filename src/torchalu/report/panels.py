@@ -29,6 +29,7 @@ MEASURES = (
 OPERATIONS = {"add": "+", "sub": "−", "mul": "×", "div": "÷", "square": "z²", "root": "√z"}
 _OURS, _PUBLISHED = "#0072B2", "#D55E00"
 _LOG_RATIO = 30.0
+_FEW_SEEDS = 5
 
 
 def draw_sweep(
@@ -37,10 +38,12 @@ def draw_sweep(
     """Success rate, step at which it is solved, and sparsity error against what is varied.
 
     A color and a marker a model, 95% intervals as bars. A model without a solved seed has no
-    point in the second panel.
+    point in the second panel. Rates of fewer than five seeds have no bars, which would span half
+    of the panel; its title tells how many seeds there are.
 
     Args:
-        summary: a row a model and value, with the columns of `evaluate.summarize`.
+        summary: a row a model and value, with the columns of `evaluate.summarize`, `seeds` not
+            needed.
         varied: the column that goes along the axis.
         label: what to call it there.
         scale: "linear" or "log" for numbers, "even" for equal steps from each value to the next.
@@ -72,7 +75,10 @@ def draw_sweep(
         value: index if scale == "even" else float(value) for index, value in enumerate(ticks)
     }
     step = _step([places[value] for value in ticks], len(models), scale)
+    seeds = _few_seeds(summary)
     for axes, (name, *columns) in zip(panels, MEASURES, strict=True):
+        if seeds and name == "success rate":
+            name, columns = f"{name}, {seeds}", columns[:1] * 3
         for index, (model, style) in enumerate(styles(models).items()):
             rows = summary.filter(pl.col("model") == model)
             x = np.array([places[value] for value in rows[varied]])
@@ -106,6 +112,15 @@ def in_order(operations: pl.Series) -> list[str]:
     known = list(OPERATIONS)
     present = operations.unique(maintain_order=True).to_list()
     return sorted(present, key=lambda name: known.index(name) if name in known else len(known))
+
+
+def _few_seeds(summary: pl.DataFrame) -> str:
+    """How many seeds there are, if they are too few for intervals of a rate; else nothing."""
+    if "seeds" not in summary.columns or summary["seeds"].max() >= _FEW_SEEDS:  # type: ignore
+        return ""
+    counts = summary["seeds"].unique().sort().to_list()
+    most = f"{counts[-1]} seed{'s' if counts[-1] > 1 else ''}"
+    return most if len(counts) == 1 else f"{counts[0]} to {most}"
 
 
 def _step(places: list[float], models: int, scale: Scale) -> float:
