@@ -82,7 +82,38 @@ def test_mnist():
         assert first["p_baseline"] > 0.05
 
 
+def test_covertype():
+    table = read("covertype")
+    rows = {(row["activation"], row["width"]): row for row in table.iter_rows(named=True)}
+    assert rows["gradient_boosting", 0]["n"] == 1
+    assert {row["n"] for (_, width), row in rows.items() if width} == {2}
+    wide = {name: row for (name, width), row in rows.items() if width == 128}
+    means = {name: percent(row["mean"], 1) for name, row in wide.items()}
+    order = sorted(wide, key=lambda name: wide[name]["mean"])
+    assert (order[0], order[-2:]) == ("or_ail", ["xnor_ail", "ail_or_xnor_d"])
+    assert f"right on {means['ail_or_xnor_d']} of the patches" in ANSWER
+    assert f"XNOR AIL on {means['xnor_ail']}, ReLU on {means['relu']}, PReLU on" in ANSWER
+    assert f"{means['prelu']}; OR AIL alone is last with {means['or_ail']}" in ANSWER
+    assert f"(p = {wide['ail_or_xnor_d']['p_baseline']:.2f})" in ANSWER
+    assert f"trees are right on {percent(rows['gradient_boosting', 0]['mean'], 1)}" in ANSWER
+    narrow = [percent(rows[name, 32]["mean"], 1) for name in ("xnor_ail", "relu")]
+    assert f"With width 32 XNOR AIL has {narrow[0]} and ReLU {narrow[1]}" in PAGE
+
+
+def test_features_of_an_encoder():
+    rows = {row["activation"]: row for row in read("table1").iter_rows(named=True)}
+    assert {row["n"] for row in rows.values()} == {5}
+    assert "best" in rows["nail_or_and_xnor_d"]["marks"]
+    means = {name: percent(row["mean"], 1) for name, row in rows.items()}
+    assert f"has {means['nail_or_and_xnor_d']}, as SiLU has, ReLU {means['relu']}," in ANSWER
+    assert means["silu"] == means["nail_or_and_xnor_d"]
+    assert f"a linear layer only {means['identity']}" in ANSWER
+    for name in ("nail_or_and_xnor_d", "nil_or_xnor_d", "nail_or_xnor_d", "nil_or_and_xnor_d"):
+        assert rows[name]["mean"] > rows["relu"]["mean"]
+        assert rows[name]["p_baseline"] > 0.05
+    assert rows["softshrink"]["mean"] == 0.1
+
+
 def test_what_is_not_measured_has_no_results():
     assert set(read("figure5")["network"]) == {"mlp"}
-    for name in ("figure6", "table1", "covertype"):
-        assert not (RESULTS / f"{name}.csv").exists()
+    assert not (RESULTS / "figure6.csv").exists()
