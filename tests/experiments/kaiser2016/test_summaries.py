@@ -91,9 +91,10 @@ def test_every_failure_of_a_neural_gpu_is_listed():
 
 
 @pytest.mark.parametrize("folder", sorted({path.parent for path in RESULTS.rglob("table1*.csv")}))
-def test_the_committed_failures_are_those_of_the_committed_outcomes(folder):
+def test_the_committed_failures_are_those_of_the_committed_neural_gpus(folder):
     outcomes = pl.read_csv(folder / "table1_seeds.csv", infer_schema_length=None)
-    wrong = outcomes.filter(pl.col("right") < pl.col("count"))
+    ours = pl.col("model").is_in(["improved", "original"])
+    wrong = outcomes.filter(ours, pl.col("right") < pl.col("count"))
     keys = ["task", "model", "seed", "strings", "length", "right", "count"]
     listed = pl.read_csv(folder / "table1_failures.csv", infer_schema_length=None)
     assert listed.select(keys).rows() == wrong.select(keys).sort(keys[:5]).rows()
