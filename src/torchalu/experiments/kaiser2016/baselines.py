@@ -87,8 +87,8 @@ class LSTMLearner(Learner):
 class TransformerLearner(Learner):
     """A small Transformer with abacus embeddings, trained with a curriculum of lengths.
 
-    On strings of all lengths from the start it takes tens of thousands of steps to find which
-    digits belong together; on the shortest it takes a few thousand.
+    On short strings it finds out which digits belong together; on those of all lengths from the
+    start that takes far longer.
 
     Args:
         size: of the embeddings.
