@@ -1,9 +1,15 @@
 """What the page on logic activations answers is what the committed results say."""
 
+import json
 from pathlib import Path
 
 import polars as pl
 import pytest
+import torch
+from torch.nn.utils import vector_to_parameters
+
+from torchalu.experiments.lowe2022.networks import mlp
+from torchalu.experiments.lowe2022.parity import four_logits
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "results" / "lowe2022"
@@ -22,16 +28,51 @@ def percent(value, digits=0):
 def test_four_logits():
     runs = {str(name): part for (name,), part in read("figure4_seeds").group_by("activation")}
     xnor, relu = runs["xnor_ail"], runs["relu"]
-    means = [percent(part["test_accuracy"].mean()) for part in (xnor, relu)]
     solved = xnor.filter(pl.col("test_accuracy") > 0.99)
-    by_table = xnor.filter("read", method="truth table")
-    assert solved["method"].to_list() == ["structure"] * 3
-    assert f"{means[0]} on average, ReLU on {means[1]}; above 99% are 3 of {len(xnor)}" in ANSWER
-    assert f"parity of {xnor['read'].sum()} of 20 seeds of XNOR AIL, but only of 3" in PAGE
+    by_table = xnor.filter(method="truth table")
+    assert set(solved["method"]) == {"structure"}
+    assert len(solved) + len(by_table) == xnor["read"].sum() == len(xnor) == 20
+    assert f"learned by {len(solved)} of 20 seeds of XNOR AIL, all of them above 99.7%" in ANSWER
+    assert f"is right on {percent(relu['test_accuracy'].mean())} on average, as in" in ANSWER
+    assert f"of {len(solved)} from the weights (*structure*), which solve the task, with" in PAGE
+    least, most = (percent(getattr(solved["test_accuracy"], end)(), 1) for end in ("min", "max"))
+    assert f"Of XNOR AIL {len(solved)} come to that, with {least} to {most}" in PAGE
     least, most = (percent(getattr(by_table["test_accuracy"], end)()) for end in ("min", "max"))
     assert f"of the other {len(by_table)} it was read from the *truth table*" in PAGE.lower()
-    assert PAGE.count(f"get {least} to {most}") == 2
-    assert relu["read"].sum() == 0
+    assert f"get {least} to {most} right" in PAGE
+    assert relu["read"].sum() == 1
+
+
+def test_solutions_of_four_logits_are_wrong_only_beside_zero():
+    test = four_logits().test
+    rows = read("figure4_seeds").filter(pl.col("test_accuracy") > 0.99)
+    for run in rows.iter_rows(named=True):
+        network = mlp(4, (4, 2), 1, run["activation"])
+        vector_to_parameters(torch.tensor(json.loads(run["weights"])), network.parameters())
+        with torch.no_grad():
+            wrong = (network(test.inputs)[:, 0] > 0) != (test.labels > 0)
+        assert 1 - wrong.double().mean().item() == pytest.approx(run["test_accuracy"], abs=2e-4)
+        assert test.inputs[wrong].abs().amin(1).max() < 0.0051
+    assert "one of the four logits is within 0.005 of 0" in PAGE
+
+
+def test_the_search_of_four_logits():
+    table = read("search_seeds").filter(network="four_logits")
+    draws = table.group_by("activation", "draw").agg(
+        pl.col("learning_rate").first(),
+        solved=(pl.col("validation_accuracy") > 0.99).sum(),
+        mean=pl.col("validation_accuracy").mean(),
+        seeds=pl.len(),
+    )
+    assert draws["seeds"].unique().to_list() == [10]
+    xnor, relu = (draws.filter(activation=name) for name in ("xnor_ail", "relu"))
+    assert (len(xnor), len(relu)) == (20, 20)
+    assert (xnor["solved"].min(), xnor["solved"].max(), relu["solved"].max()) == (2, 8, 0)
+    best = xnor.sort("solved", descending=True)["learning_rate"][0]
+    assert f"most at a learning rate of {best:.2f}; and none of ReLU" in PAGE
+    assert (
+        f"whose best rate is {relu.sort('mean', descending=True)['learning_rate'][0]:.3f}" in PAGE
+    )
 
 
 def test_the_table_of_readings_has_all_seeds():

@@ -43,8 +43,24 @@ def test_networks_of_all_experiments_can_be_searched_for(network):
     assert all(re.fullmatch(r"[A-Za-z0-9._-]+", chunk.name) for chunk in study.chunks())
 
 
+def test_the_smallest_network_is_searched_for_at_higher_rates():
+    study = search(networks=("four_logits",), activations=("xnor_ail",), draws=300)
+    rates = np.log([setting.hyperparameters.learning_rate for setting in study.settings])
+    share = (rates - np.log(3e-3)) / np.log(1000)
+    assert (share.min() > 0, share.max() < 1) == (True, True)
+    assert share.mean() == pytest.approx(0.5, abs=5 / np.sqrt(12 * 300))
+    decays = [setting.hyperparameters.weight_decay for setting in study.settings]
+    assert decays == [drawn(draw).weight_decay for draw in range(300)]
+
+
 @pytest.mark.parametrize(
-    ("network", "experiment"), [("mlp", "figure5"), ("transfer", "table1"), ("resnet", "figure6")]
+    ("network", "experiment"),
+    [
+        ("four_logits", "figure4"),
+        ("mlp", "figure5"),
+        ("transfer", "table1"),
+        ("resnet", "figure6"),
+    ],
 )
 def test_a_network_is_searched_for_as_its_experiment_trains_it(network, experiment):
     compared = get(f"lowe2022.{experiment}")().settings

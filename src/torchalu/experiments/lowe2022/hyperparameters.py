@@ -10,7 +10,10 @@ import numpy as np
 import polars as pl
 
 _FILE = "hyperparameters.csv"
-_LEARNING_RATES, _WEIGHT_DECAYS = (3e-4, 1e-1), (1e-7, 1e-2)
+LEARNING_RATES = (3e-4, 1e-1)
+"""What the learning rates of a search lie between; a network may have other ends."""
+
+_WEIGHT_DECAYS = (1e-7, 1e-2)
 _STREAM = 2022
 
 
@@ -66,11 +69,12 @@ def chosen(
     return replace(found, **{name: value for name, value in given.items() if value is not None})
 
 
-def drawn(draw: int) -> Hyperparameters:
+def drawn(draw: int, learning_rates: tuple[float, float] = LEARNING_RATES) -> Hyperparameters:
     """One draw of the random search: both log-uniform, the same for all activations.
 
     Args:
         draw: its number, from 0.
+        learning_rates: the least and the greatest.
 
     Source:
         Lowe et al. 2022, section 4.3, has a random search; what over, the main text does not say.
@@ -83,7 +87,7 @@ def drawn(draw: int) -> Hyperparameters:
     random = np.random.default_rng([_STREAM, draw])
     rate, decay = (
         float(np.exp(random.uniform(*np.log(bounds))))
-        for bounds in (_LEARNING_RATES, _WEIGHT_DECAYS)
+        for bounds in (learning_rates, _WEIGHT_DECAYS)
     )
     return Hyperparameters(rate, decay)
 

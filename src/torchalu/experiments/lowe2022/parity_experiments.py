@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any, get_args
 
@@ -14,7 +15,7 @@ from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
 from torchalu.evaluate import t_interval, wilson
 from torchalu.experiments.lowe2022.activations import BASELINE, FIGURE4, check_activations, label
-from torchalu.experiments.lowe2022.hyperparameters import chosen
+from torchalu.experiments.lowe2022.hyperparameters import Hyperparameters, chosen
 from torchalu.experiments.lowe2022.networks import mlp, mlp_parameters
 from torchalu.experiments.lowe2022.parity import FOUR_LOGITS, BitLaw, bits, even, even_formula
 from torchalu.experiments.lowe2022.sizing import nearest_widths
@@ -27,9 +28,7 @@ from torchalu.nn import activation, features_multiple
 SIZES = (2, 4, 8, 12, 16, 24, 32)
 
 _FOUR, _FOUR_WIDTHS = 4, (4, 2)
-_FIGURE4 = ClassificationRuns(
-    seeds=20, epochs=50, batch_size=128, learning_rate=0.03, weight_decay=0.0
-)
+_FIGURE4 = ClassificationRuns(seeds=20, epochs=50, batch_size=128)
 _PARITY = ClassificationRuns(
     seeds=10, epochs=20, batch_size=256, learning_rate=0.01, weight_decay=0.0
 )
@@ -114,16 +113,30 @@ def figure4(
     """
     activations = check_activations(activations)
     settings = [
-        ClassificationSetting(
-            {"activation": name},
-            partial(mlp, _FOUR, _FOUR_WIDTHS, 1, name),
-            chosen("parity", name, runs.learning_rate, runs.weight_decay),
-            FOUR_LOGITS,
+        replace(
+            four_logits_setting(
+                name, chosen("four_logits", name, runs.learning_rate, runs.weight_decay)
+            ),
             observe=_observe_four,
         )
         for name in activations
     ]
     return Figure4Study("lowe2022.figure4", settings, runs)
+
+
+def four_logits_setting(name: str, hyperparameters: Hyperparameters) -> ClassificationSetting:
+    """The MLP of figure 4 on the parity of four logits.
+
+    Args:
+        name: of the activation.
+        hyperparameters: of its training.
+
+    Example:
+        >>> four_logits_setting("xnor_ail", Hyperparameters()).labels
+        {'activation': 'xnor_ail'}
+    """
+    network = partial(mlp, _FOUR, _FOUR_WIDTHS, 1, name)
+    return ClassificationSetting({"activation": name}, network, hyperparameters, FOUR_LOGITS)
 
 
 def parity(

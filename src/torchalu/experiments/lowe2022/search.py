@@ -15,8 +15,9 @@ from torchalu.experiments.lowe2022.activations import check_activations, label
 from torchalu.experiments.lowe2022.bach import bach, bach_setting, excerpts
 from torchalu.experiments.lowe2022.cifar import cifar_setting, figure6
 from torchalu.experiments.lowe2022.covertype import covertype, covertype_setting
-from torchalu.experiments.lowe2022.hyperparameters import Hyperparameters, drawn
+from torchalu.experiments.lowe2022.hyperparameters import LEARNING_RATES, Hyperparameters, drawn
 from torchalu.experiments.lowe2022.mnist import figure5, network_setting
+from torchalu.experiments.lowe2022.parity_experiments import figure4, four_logits_setting
 from torchalu.experiments.lowe2022.study import ClassificationSetting
 from torchalu.experiments.lowe2022.training import ClassificationRuns
 from torchalu.experiments.lowe2022.transfer import table1, transfer_setting
@@ -32,6 +33,7 @@ class Searched:
     Args:
         make: gives the setting to train, from an activation's name and a draw.
         experiment: whose activations, epochs and batch size are those of the search.
+        learning_rates: the least and the greatest of the draws.
 
     Example:
         >>> NETWORKS["transfer"].runs.epochs, "softsign" in NETWORKS["transfer"].activations
@@ -40,6 +42,7 @@ class Searched:
 
     make: Callable[[str, Hyperparameters], ClassificationSetting]
     experiment: Callable[..., Any]
+    learning_rates: tuple[float, float] = LEARNING_RATES
 
     @property
     def activations(self) -> tuple[str, ...]:
@@ -56,6 +59,7 @@ class Searched:
 
 
 NETWORKS = {
+    "four_logits": Searched(four_logits_setting, figure4, learning_rates=(3e-3, 3.0)),
     "mlp": Searched(lambda name, numbers: network_setting("mlp", name, 128, numbers), figure5),
     "cnn": Searched(lambda name, numbers: network_setting("cnn", name, 8, numbers), figure5),
     "bach": Searched(
@@ -132,8 +136,8 @@ def search(
 
     Args:
         runs: seeds, and epochs and batch size where those of the experiments are not wanted.
-        networks: "mlp", "cnn" (figure 5), "bach", "transfer" (table 1), "covertype", "resnet"
-            (figure 6).
+        networks: "four_logits" (figure 4), "mlp", "cnn" (figure 5), "bach", "transfer" (table 1),
+            "covertype", "resnet" (figure 6).
         activations: their names, as `torchalu.nn.activation` takes them; those of each network's
             experiment if left out.
         draws: how many.
@@ -157,7 +161,7 @@ def search(
         raise ValueError(f"first_draw is {first_draw}; give 0 or more")
     settings = [
         replace(
-            NETWORKS[network].make(name, drawn(draw)),
+            NETWORKS[network].make(name, drawn(draw, NETWORKS[network].learning_rates)),
             labels={"network": network, "activation": name, "draw": draw},
             runs=runs.of(NETWORKS[network]),
         )
