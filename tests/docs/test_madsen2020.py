@@ -3,9 +3,38 @@
 from pathlib import Path
 
 import polars as pl
+from scipy.stats import binomtest
 
 ROOT = Path(__file__).parents[2]
 PAGE = " ".join((ROOT / "docs" / "madsen2020.md").read_text("utf-8").split())
+
+
+def test_table_2_agrees_with_the_published_outcomes():
+    table = pl.read_csv(ROOT / "results" / "madsen2020" / "table2.csv")
+    assert len(table) == 30
+    assert set(table["seeds"]) == {100}
+    differences = []
+    for row in table.to_dicts():
+        published = binomtest(row["published_solved"], 100).proportion_ci(method="wilson")
+        assert row["solved_low"] <= published.high, row
+        assert row["solved_high"] >= published.low, row
+        if min(row["solved"], row["published_solved"]) >= 30:
+            ratio = row["solved_at_median"] / row["published_solved_at_median"]
+            differences.append(abs(ratio - 1))
+    assert len(differences) == 11
+    assert f"solved differ by {100 * max(differences):.0f}% at most" in PAGE
+    (nmu,) = table.filter(model="NMU", operation="mul")["solved"]
+    assert f"where {nmu} of 100 of table 2 are" in PAGE
+
+
+def test_gated_units_that_end_in_nan():
+    table = pl.read_csv(ROOT / "results" / "madsen2020" / "table6.csv")
+    gated = table.filter(model="Gated NAU/NMU")
+    assert gated.select("seeds", "nan").unique().rows() == [(20, 11)]
+    assert len(gated) == 6
+    runs = pl.read_csv(ROOT / "results" / "madsen2020" / "table6_seeds.csv")
+    ended = runs.filter(model="Gated NAU/NMU", status="nan")
+    assert f"11 of these 20 end in NaN within {ended['steps'].max()} steps" in PAGE
 
 
 def test_units_that_are_made_for_quotients():
