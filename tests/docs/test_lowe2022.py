@@ -127,18 +127,26 @@ def test_covertype():
     table = read("covertype")
     rows = {(row["activation"], row["width"]): row for row in table.iter_rows(named=True)}
     assert rows["gradient_boosting", 0]["n"] == 1
-    assert {row["n"] for (_, width), row in rows.items() if width} == {2}
+    assert {row["n"] for (_, width), row in rows.items() if width} == {5}
     wide = {name: row for (name, width), row in rows.items() if width == 128}
     means = {name: percent(row["mean"], 1) for name, row in wide.items()}
     order = sorted(wide, key=lambda name: wide[name]["mean"])
     assert (order[0], order[-2:]) == ("or_ail", ["xnor_ail", "ail_or_xnor_d"])
     assert f"right on {means['ail_or_xnor_d']} of the patches" in ANSWER
     assert f"XNOR AIL on {means['xnor_ail']}, ReLU on {means['relu']}, PReLU on" in ANSWER
-    assert f"{means['prelu']}; OR AIL alone is last with {means['or_ail']}" in ANSWER
-    assert f"(p = {wide['ail_or_xnor_d']['p_baseline']:.2f})" in ANSWER
+    assert f"{means['prelu']}; all five ensembles" in ANSWER
+    ensembles = {name for name in wide if name.startswith("ail_")}
+    assert len(ensembles) == 5
+    assert all("above" in wide[name]["marks"] for name in {*ensembles, "xnor_ail"})
+    assert "below" in wide["or_ail"]["marks"]
+    assert f"OR AIL, alone, is last with {means['or_ail']}" in ANSWER
     assert f"trees are right on {percent(rows['gradient_boosting', 0]['mean'], 1)}" in ANSWER
-    narrow = [percent(rows[name, 32]["mean"], 1) for name in ("xnor_ail", "relu")]
-    assert f"With width 32 XNOR AIL has {narrow[0]} and ReLU {narrow[1]}" in PAGE
+    narrow = {name: row for (name, width), row in rows.items() if width == 32}
+    ahead = {name for name, row in narrow.items() if "above" in row["marks"]}
+    assert ahead == {"xnor_ail", "silu", "ail_or_xnor_p"}
+    assert {n for n, row in narrow.items() if row["mean"] > narrow["relu"]["mean"]} == ahead
+    xnor, silu, relu = (percent(narrow[n]["mean"], 1) for n in ("xnor_ail", "silu", "relu"))
+    assert f"With width 32 XNOR AIL has {xnor}, SiLU {silu} and ReLU {relu}" in PAGE
 
 
 def test_features_of_an_encoder():

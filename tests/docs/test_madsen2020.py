@@ -1,5 +1,6 @@
 """What the page on Madsen & Johansen 2020 says of single runs is what the results say."""
 
+import json
 from pathlib import Path
 
 import polars as pl
@@ -25,6 +26,10 @@ def test_table_2_agrees_with_the_published_outcomes():
     assert f"solved differ by {100 * max(differences):.0f}% at most" in PAGE
     (nmu,) = table.filter(model="NMU", operation="mul")["solved"]
     assert f"where {nmu} of 100 of table 2 are" in PAGE
+    sources = json.loads((ROOT / "results" / "madsen2020" / "table2.json").read_text("utf-8"))
+    hours = sum(run["core_hours"] for run in sources["runs"])
+    readme = " ".join((ROOT / "README.md").read_text("utf-8").split())
+    assert f"with 100 seeds each, took {hours:.1f} core-hours" in readme
 
 
 def test_gated_units_that_end_in_nan():
