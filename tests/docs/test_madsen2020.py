@@ -42,6 +42,7 @@ def test_gated_units_that_end_in_nan():
     ended = runs.filter(model="Gated NAU/NMU", status="nan").group_by("operation")
     late = ended.agg((pl.col("steps") > 112).sum()).filter(pl.col("steps") > 0)
     assert sorted(late.rows()) == [("div", 4), ("root", 4), ("square", 4)]
+    assert "have 20. Of these 11 end in NaN, whatever the operation" in PAGE
     assert "roots 35, all but 4 of them within 112 steps" in PAGE
 
 
