@@ -163,6 +163,21 @@ def test_features_of_an_encoder():
     assert rows["softshrink"]["mean"] == 0.1
 
 
+def test_what_the_residual_networks_know():
+    networks = read("figure6")
+    assert networks.select("depth", "width", "n").unique().rows() == [(26, 0.25, 1)]
+    right = {row["activation"]: 100 * row["mean"] for row in networks.to_dicts()}
+    xnor = right.pop("xnor_ail")
+    between = f"{min(right.values()):.1f}% to {max(right.values()):.1f}%"
+    assert f"All but one have {between} of the test pictures right" in PAGE
+    assert f"XNOR AIL alone has {xnor:.1f}%" in PAGE
+    parameters = {row["activation"]: row["parameters"] for row in networks.to_dicts()}
+    half = [name for name in right if parameters[name] < 0.51 * parameters["relu"]]
+    assert "four of them with half of ReLU's parameters" in PAGE
+    assert len(half) == 4
+    (run,) = json.loads((RESULTS / "figure6.json").read_text("utf-8"))["runs"]
+    assert f"which took {run['core_hours']:.1f} core-hours" in PAGE
+
+
 def test_what_is_not_measured_has_no_results():
     assert set(read("figure5")["network"]) == {"mlp"}
-    assert not (RESULTS / "figure6.csv").exists()
