@@ -179,6 +179,24 @@ def test_decimal_multiplication_has_its_own_maps_and_lengths():
     assert wide.bins == tuple(range(2, 22))
 
 
+@pytest.mark.parametrize(
+    "made",
+    [
+        decimal(maps=(6,), symbols=(5,), lengths=(2,), count=2, steps=2),
+        grid(tasks=("badd",), cells=1, lengths=(2,), count=2, steps=2),
+        ablations(Seeds(1), tasks=("badd",), variants=("no_dropout",), lengths=(2,), steps=2),
+    ],
+    ids=lambda made: made.name,
+)
+def test_two_steps_of_each_other_study(made, tmp_path):
+    outcomes = sweep.run(made, tmp_path / "run", workers=1)
+    assert outcomes["steps"].unique().to_list() == [2]
+    for setting in made.settings:
+        assert len(outcomes.filter(**setting.labels, strings="random", length=2)) == 1
+    records = pl.read_parquet(next((tmp_path / "run" / "parts").glob("*seed?.parquet")))
+    assert set(made.settings[0].labels) < set(records.columns)
+
+
 def test_a_smaller_grid_is_a_part_of_a_greater_one():
     few, more = (grid(tasks=("badd",), cells=count) for count in (5, 20))
     names = [{chunk.name for chunk in made.chunks()} for made in (few, more)]

@@ -118,7 +118,7 @@ def decimal(
                 training = _short(AlgorithmTraining.improved(task), number, most, steps)
                 settings.append(
                     AlgorithmSetting(
-                        {"task": name, "maps": number, "symbols": most},
+                        {"task": name, "maps": number, "training_symbols": most},
                         task,
                         NeuralGPULearner(training, device),
                         strings,
