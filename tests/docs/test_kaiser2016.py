@@ -29,6 +29,8 @@ def test_a_transformer_adds_what_is_little_longer_than_it_has_seen():
     assert set(rates["seeds"]) == {1}
     assert rates.filter(length=25)["rate"].item() > 0.99
     assert rates.filter(pl.col("length") >= 100)["right"].to_list() == [0, 0]
+    products = pl.read_csv(RESULTS / "table1_lengths.csv").filter(task="bmul", model="transformer")
+    assert set(products["right"]) == {0}
 
 
 def test_what_the_original_form_adds():
@@ -51,3 +53,18 @@ def test_what_the_original_form_adds():
     )
     assert set(carries) == {50}
     assert "half of the carries at every length" in page
+
+
+def test_what_an_lstm_with_attention_adds():
+    page = " ".join((ROOT / "docs/kaiser2016.md").read_text(encoding="utf-8").split())
+    rates = pl.read_csv(RESULTS / "table1_lengths.csv").filter(model="lstm_attention")
+    assert set(rates["seeds"]) == {1}
+    assert set(rates.filter(task="bmul")["right"]) == {0}
+    sums = dict(rates.filter(task="badd").select("length", "rate").iter_rows())
+    said = (
+        f"20 bits the one seed has {100 * sums[20]:.1f}% right and of 25 bits {100 * sums[25]:.1f}%"
+    )
+    assert said in page
+    assert {sums[length] for length in (100, 200, 2000)} == {0}
+    learning = pl.read_csv(RESULTS / "table1_learning.csv")
+    assert learning.filter(task="badd", model="lstm_attention")["steps"].to_list() == [60_000]

@@ -64,7 +64,7 @@ class LSTMLearner(Learner):
     batch: int = 32
     threshold: float = 0.15
     noise: float = 1e-3
-    numbers: Teaching = field(default_factory=lambda: Teaching(20_000, clip_norm=1.0))
+    numbers: Teaching = field(default_factory=lambda: Teaching(60_000, clip_norm=1.0))
     device: str = "cpu"
 
     def build(self, task: AlgorithmicTask, seed: int) -> LSTMAttention:
