@@ -67,4 +67,18 @@ def test_what_an_lstm_with_attention_adds():
     assert said in page
     assert {sums[length] for length in (100, 200, 2000)} == {0}
     learning = pl.read_csv(RESULTS / "table1_learning.csv")
-    assert learning.filter(task="badd", model="lstm_attention")["steps"].to_list() == [60_000]
+    assert learning.filter(model="lstm_attention")["steps"].to_list() == [60_000, 60_000]
+
+
+def test_what_is_learned_of_decimal_products():
+    page = " ".join((ROOT / "docs/kaiser2016.md").read_text(encoding="utf-8").split())
+    seeds = pl.read_csv(RESULTS / "decimal_seeds.csv")
+    rows = {row["length"]: row for row in seeds.filter(strings="random").iter_rows(named=True)}
+    assert f"{rows[5]['seconds'] / 60:.0f} minutes of one core" in page
+    right = 100 * rows[5]["right"] / rows[5]["count"]
+    assert f"of 5 digits {right:.1f}% are right, with {100 * rows[5]['digits']:.0f}% of" in page
+    assert rows[10]["right"] == 0
+    assert f"none, with {100 * rows[10]['digits']:.0f}%" in page
+    assert (rows[5]["steps"], set(seeds["maps"])) == (10_000, {192})
+    easy = seeds.filter(pl.col("strings").is_in(["zero", "powers_of_ten"]), pl.col("length") <= 10)
+    assert (easy["right"] == easy["count"]).all()

@@ -113,7 +113,8 @@ def test_chorales():
 
 
 def test_mnist():
-    best, sizes = read("figure5_best"), read("figure5")
+    best = read("figure5_best").filter(network="mlp")
+    sizes = read("figure5").filter(network="mlp")
     assert set(best["n"]) == {2}
     assert (best["p_baseline"].drop_nulls() > 0.05).all()
     few = sizes.filter(pl.col("width") <= 64)
@@ -180,4 +181,21 @@ def test_what_the_residual_networks_know():
 
 
 def test_what_is_not_measured_has_no_results():
-    assert set(read("figure5")["network"]) == {"mlp"}
+    assert set(read("figure5").filter(network="cnn")["width"]) == {4}
+
+
+def test_a_small_cnn_on_mnist():
+    rows = read("figure5_best").filter(network="cnn").sort("mean", descending=True)
+    assert set(rows["n"]) == {2}
+    assert (rows["p_baseline"].drop_nulls() > 0.05).all()
+    names, means = rows["activation"].to_list(), rows["mean"].to_list()
+    assert (names[0], names[-1]) == ("prelu", "signed_geomean")
+    assert f"has the highest accuracy, {percent(means[0], 1)}, SignedGeomean the lowest" in ANSWER
+    first, last = percent(means[0], 1), percent(means[-2], 1).removesuffix("%")
+    share = f"have {last}% to {first} of the test pictures right, SignedGeomean"
+    assert f"{share} {percent(means[-1], 1)}." in PAGE
+    assert len(names) == 13
+    relu = names.index("relu")
+    assert {"max_out", "or_ail", "ail_or_and_xnor_p"} <= {*names[:relu]}
+    behind = {*names[relu + 1 :]}
+    assert {"xnor_ail", "ail_or_xnor_d", "ail_or_xnor_p"} <= behind
