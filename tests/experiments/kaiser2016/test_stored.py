@@ -117,6 +117,8 @@ def test_the_zoo_gets_the_best_of_several_runs(run, tmp_path):
     longer = replace(setting, learner=NeuralGPULearner(replace(TINY, steps=7)))
     sweep.run(Table1Study("kaiser2016.table1", [longer], Seeds(1, first_seed=4)), other, workers=1)
     both = [*stored_networks(run, task="badd", model="improved"), *stored_networks(more)]
+    study = ensemble((run, more), tasks=("badd",), sizes=(4,))
+    assert set(study.configuration["networks"]["badd"]) == {network.name for network in both}
     card = LearnedAlgorithm.load(to_zoo([run, more], "badd", tmp_path)).card
     assert card.seeds_tried == 4
     assert card.seed == min(both, key=lambda network: network.validation_loss).seed
@@ -127,6 +129,8 @@ def test_the_zoo_gets_the_best_of_several_runs(run, tmp_path):
     ):
         with pytest.raises(ValueError, match=message):
             to_zoo(wrong, "badd", tmp_path)
+    with pytest.raises(ValueError, match="run holds seed 3 twice"):
+        ensemble((more, more), tasks=("badd",), sizes=(1,))
 
 
 def test_a_paper_form_goes_to_the_zoo_with_its_answers(run, tmp_path):
@@ -136,7 +140,7 @@ def test_a_paper_form_goes_to_the_zoo_with_its_answers(run, tmp_path):
 
 
 def test_an_ensemble_of_one_is_that_network_and_of_more_their_mean(run, tmp_path):
-    study = ensemble(run, tasks=("badd",), sizes=(1, 2), draws=2, lengths=(3, 5), count=6)
+    study = ensemble((run,), tasks=("badd",), sizes=(1, 2), draws=2, lengths=(3, 5), count=6)
     names = [chunk.name for chunk in study.chunks()]
     assert names == ["badd-1-draw0", "badd-1-draw1", "badd-2-draw0", "badd-2-draw1"]
     outcomes = sweep.run(study, tmp_path / "ensemble", workers=1)
@@ -187,8 +191,11 @@ def test_a_changed_part_is_refused(run, tmp_path):
             "holds no Neural GPU with {'task': 'bmul'}",
         ),
         (lambda run: stored_networks(run, model="lstm_attention"), "holds no Neural GPU"),
-        (lambda run: ensemble(run, tasks=("badd",), sizes=(4,)), r"sizes is \(4,\); give 1 to 3"),
-        (lambda run: ensemble(run, tasks=("badd",), sizes=(1,), draws=0), "draws is 0"),
+        (
+            lambda run: ensemble((run,), tasks=("badd",), sizes=(4,)),
+            r"sizes is \(4,\); give 1 to 3",
+        ),
+        (lambda run: ensemble((run,), tasks=("badd",), sizes=(1,), draws=0), "draws is 0"),
     ],
 )
 def test_what_is_not_there_is_named(run, call, message):

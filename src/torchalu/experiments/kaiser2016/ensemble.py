@@ -14,7 +14,7 @@ import polars as pl
 from torchalu.arguments import check_positive_integers
 from torchalu.evaluate import OutputEnsemble
 from torchalu.experiments.kaiser2016.measuring import RANDOM, Strings, measure_strings
-from torchalu.experiments.kaiser2016.stored import StoredNetwork, stored_networks
+from torchalu.experiments.kaiser2016.stored import StoredNetwork, stored_seeds
 from torchalu.experiments.kaiser2016.summaries import adversarial, by_length
 from torchalu.experiments.seeds import one_thread
 from torchalu.train import JSON, Chunk, Part, Report
@@ -107,7 +107,7 @@ class EnsembleStudy:
 
 
 def ensemble(
-    run: Path = Path("runs/kaiser2016.table1"),
+    run: tuple[Path, ...] = (Path("runs/kaiser2016.table1"),),
     *,
     tasks: tuple[str, ...] = ("badd", "bmul"),
     model: str = "improved",
@@ -121,7 +121,8 @@ def ensemble(
     """Section 4: the outputs of several trained networks, averaged.
 
     Args:
-        run: folder of a run of `kaiser2016.table1`, whose networks are taken.
+        run: folder of a run of `kaiser2016.table1`, whose networks are taken, or several that
+            differ in their seeds alone.
         tasks: names of its tasks.
         model: "improved" or "original".
         sizes: how many networks answer together.
@@ -133,7 +134,8 @@ def ensemble(
         adversarial: whether the adversarial strings of each length are tested too.
 
     Raises:
-        ValueError: the folder is no such run or lacks networks, or a number is out of its range.
+        ValueError: a folder is no such run or lacks networks, two hold the same seed, or a number
+            is out of its range.
 
     Source:
         Kaiser & Sutskever 2016, section 4: "ensembles of 5 models almost always generalize
@@ -143,7 +145,7 @@ def ensemble(
         >>> ensemble(sizes=(5,)).chunks()  # doctest: +SKIP
         [Chunk(name='badd-5-draw0', work=5.0), ...]
     """
-    networks = {task: stored_networks(run, task=task, model=model) for task in tasks}
+    networks = {task: stored_seeds(run, task=task, model=model) for task in tasks}
     strings = Strings(lengths, count, long_count, adversarial)
     return EnsembleStudy(networks, sizes, draws, strings)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -107,6 +107,36 @@ def stored_networks(folder: str | Path, **labels: Any) -> list[StoredNetwork]:
             f"{str(folder)!r} holds no Neural GPU with {labels}; there are settings "
             f"{', '.join(settings)}"
         )
+    return sorted(networks, key=lambda network: (network.validation_loss, network.seed))
+
+
+def stored_seeds(folders: Sequence[str | Path], **labels: Any) -> list[StoredNetwork]:
+    """The same of one or several run folders whose networks differ in their seeds alone.
+
+    Args:
+        folders: of the runs.
+        labels: that the networks must have.
+
+    Returns:
+        Those that validate best first.
+
+    Raises:
+        ValueError: there is no folder, `stored_networks` refuses one, two networks have the same
+            seed, or differ in more than that.
+    """
+    networks = [network for folder in folders for network in stored_networks(folder, **labels)]
+    if not networks:
+        raise ValueError("run is empty; give a folder at least")
+    for network in networks[1:]:
+        if network.setting != networks[0].setting:
+            raise ValueError(
+                f"{network.path} was trained or tested with other settings than "
+                f"{networks[0].path}; give runs that differ in their seeds alone"
+            )
+    seeds = [network.seed for network in networks]
+    for seed in seeds:
+        if seeds.count(seed) > 1:
+            raise ValueError(f"run holds seed {seed} twice; give each once")
     return sorted(networks, key=lambda network: (network.validation_loss, network.seed))
 
 

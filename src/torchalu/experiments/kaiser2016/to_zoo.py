@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from torchalu.experiments.kaiser2016.measuring import RANDOM, Strings, read_failed
-from torchalu.experiments.kaiser2016.stored import StoredNetwork, stored_networks
+from torchalu.experiments.kaiser2016.stored import StoredNetwork, stored_seeds
 from torchalu.nn import NeuralGPUBase
 from torchalu.zoo import Card, LearnedAlgorithm, Measurement, put
 
@@ -49,30 +49,9 @@ def to_zoo(
         ...
         ValueError: 'runs/none' is no run folder of ...
     """
-    folders = [run] if isinstance(run, str | Path) else run
-    networks = [
-        network for folder in folders for network in stored_networks(folder, task=task, model=model)
-    ]
-    networks.sort(key=lambda network: (network.validation_loss, network.seed))
-    _check(networks)
+    networks = stored_seeds([run] if isinstance(run, str | Path) else run, task=task, model=model)
     best, module = networks[0], networks[0].load()
     return put(LearnedAlgorithm(module, best.task, card(networks, module, command)), folder)
-
-
-def _check(networks: Sequence[StoredNetwork]) -> None:
-    """Refuse networks that cannot stand on one card."""
-    if not networks:
-        raise ValueError("run is empty; give a folder at least")
-    for network in networks[1:]:
-        if network.setting != networks[0].setting:
-            raise ValueError(
-                f"{network.path} was trained or tested with other settings than "
-                f"{networks[0].path}; give runs that differ in their seeds alone"
-            )
-    seeds = [network.seed for network in networks]
-    for seed in seeds:
-        if seeds.count(seed) > 1:
-            raise ValueError(f"run holds seed {seed} twice; give each once")
 
 
 def card(networks: list[StoredNetwork], module: NeuralGPUBase, command: str = "") -> Card:
