@@ -70,6 +70,28 @@ def test_what_an_lstm_with_attention_adds():
     assert learning.filter(model="lstm_attention")["steps"].to_list() == [60_000, 60_000]
 
 
+def test_which_methods_sums_need_first():
+    page = " ".join((ROOT / "docs/kaiser2016.md").read_text(encoding="utf-8").split())
+    rates = pl.read_csv(RESULTS / "ablations.csv").filter(task="badd", model="original")
+    assert set(rates["seeds"]) == {1}
+    learning = pl.read_csv(RESULTS / "ablations_learning.csv").filter(model="original")
+    assert set(learning["steps"]) == {5000}
+    short = {
+        variant: f"{100 * rate:.1f}%"
+        for variant, rate in rates.filter(length=20).select("variant", "rate").iter_rows()
+    }
+    long = dict(rates.filter(length=100).select("variant", "rate").iter_rows())
+    for said in (
+        f"without the curriculum {short['no_curriculum']} of sums of 20 bits are right",
+        f"without relaxation {short['no_relaxation']}, where it is {short['full']} with everything",
+        f"Gate cutoff helps too ({short['no_cutoff']} without it)",
+        f"Noise on gradients ({short['no_gradient_noise']}) and dropout ({short['no_dropout']}",
+        f"and {100 * long['no_dropout']:.1f}% of sums of 100 bits",
+        f"where everything has {100 * long['full']:.1f}%",
+    ):
+        assert said in page
+
+
 def test_what_is_learned_of_decimal_products():
     page = " ".join((ROOT / "docs/kaiser2016.md").read_text(encoding="utf-8").split())
     seeds = pl.read_csv(RESULTS / "decimal_seeds.csv")
