@@ -37,22 +37,26 @@ def test_what_the_original_form_adds():
     page = " ".join((ROOT / "docs/kaiser2016.md").read_text(encoding="utf-8").split())
     seeds = pl.read_csv(RESULTS / "table1_seeds.csv").sort("seed")
     random = seeds.filter(task="badd", model="original", strings="random")
-    (first, second), (count, _) = random.filter(length=200).select("right", "count")
-    shares = f"{100 * first / count:.1f}% and {100 * second / count:.1f}%"
-    assert f"of 200 bits they add {shares} without an error" in page
-    (first, second), counts = random.filter(length=2000).select("right", "count")
-    assert counts.to_list() == [20, 20]
-    assert f"of 2000 bits {first} and {second} of 20" in page
+    right, counts = random.filter(length=200).select("right", "count")
+    shares = [f"{100 * good / of:.1f}%" for good, of in zip(right, counts, strict=True)]
+    assert f"of 200 bits they add {shares[0]}, {shares[1]} and {shares[2]} without an error" in page
+    (first, second, third), counts = random.filter(length=2000).select("right", "count")
+    assert counts.to_list() == [20, 20, 20]
+    assert f"of 2000 bits {first}, {second} and {third} of 20" in page
     learning = pl.read_csv(RESULTS / "table1_learning.csv").filter(task="badd", model="original")
     (seconds,) = learning["solved_at_seconds"]
     assert learning["steps"].to_list() == [20_000]
+    assert learning["learned"].to_list() == [3]
     assert f"of 20 bits right, after {seconds:.0f} seconds of one core at the median" in page
     adversarial = pl.read_csv(RESULTS / "table1_adversarial.csv").filter(model="original")
-    (carries,) = (
-        adversarial.filter(task="badd", strings="carry").drop("task", "model", "strings").rows()
-    )
-    assert set(carries) == {50}
-    assert "half of the carries at every length" in page
+    sums = {row.pop("strings"): row for row in adversarial.filter(task="badd").to_dicts()}
+    assert [sums["carry"][length] for length in ("100", "200", "2000")] == [50] * 3
+    assert min(sums["carry"]["20"], sums["carry"]["25"]) > 50
+    assert "half of the carries wrong from 100 bits on" in page
+    assert [sums["zero"][length] for length in ("20", "25", "100", "200", "2000")] == [60] * 4 + [
+        40
+    ]
+    assert "two of five sums at every length where an operand is zero, at 2000 bits three" in page
 
 
 def test_what_an_lstm_with_attention_adds():
