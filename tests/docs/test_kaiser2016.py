@@ -96,6 +96,27 @@ def test_which_methods_sums_need_first():
         assert said in page
 
 
+def test_how_much_of_the_grid_is_run():
+    page = " ".join((ROOT / "docs/kaiser2016.md").read_text(encoding="utf-8").split())
+    cells = pl.read_csv(RESULTS / "grid_cells.csv")
+    assert set(cells["seeds"]) == {1}
+    learning = pl.read_csv(RESULTS / "grid_learning.csv")
+    assert learning["steps"].to_list() == [5000] * 4
+    assert "4 of the 729 cells on sums, with 5000 steps" in page
+    rates = {
+        length: [f"{100 * rate:.1f}%" for rate in sorted(rows["rate"])]
+        for (length,), rows in cells.group_by("length")
+    }
+    assert f"{rates[20][0]} to {rates[20][3]} of sums of 20 bits are right" in page
+    assert f"has {rates[100][3]} at 100 bits and {rates[200][3]} at 200" in page
+    assert f"the others {rates[100][2]} at most at 100 and none at 200" in page
+    assert rates[200][2] == "0.0%"
+    best = cells.filter(length=20).sort("rate").row(3, named=True)
+    for name in ("learning_rate", "gradient_noise"):
+        assert best[name] == cells[name].max()
+        assert cells.filter(pl.col(name) == best[name])["rate"].len() == 4
+
+
 def test_what_is_learned_of_decimal_products():
     page = " ".join((ROOT / "docs/kaiser2016.md").read_text(encoding="utf-8").split())
     seeds = pl.read_csv(RESULTS / "decimal_seeds.csv")

@@ -114,5 +114,21 @@ def test_products_of_many_inputs():
     assert "NALU" not in found
 
 
+def test_what_is_found_among_correlated_inputs():
+    folder = ROOT / "results" / "madsen2020"
+    table = pl.read_csv(folder / "correlated.csv")
+    (seeds,) = set(table["seeds"])
+    assert f"correlation of 0.5; {seeds} seeds of each model so far" in PAGE
+    found = dict(table.select(pl.concat_str("model", "operation"), "solved").iter_rows())
+    assert found["NAUadd"] == found["NAUsub"] == found["NAC+add"] == seeds
+    assert found["NAC+sub"] == 0
+    assert set(table.filter(operation="mul")["solved"]) == {0}
+    assert f"of {seeds} seeds of the NMU none is solved" in PAGE
+    independent = pl.read_csv(folder / "table2.csv").filter(model="NMU", operation="mul")
+    assert independent.select("solved", "seeds").row(0) == (98, 100)
+    runs = pl.read_csv(folder / "correlated_seeds.csv").filter(model="NMU", operation="mul")
+    assert set(runs["steps"]) == {3_000_000}
+
+
 def _is_older(name):
     return name not in ("RealNPU (modified)", "NMRU", "sNMU") and "squares" not in name
