@@ -96,6 +96,32 @@ def test_which_methods_sums_need_first():
         assert said in page
 
 
+def test_what_a_stack_rnn_adds():
+    page = " ".join((ROOT / "docs/kaiser2016.md").read_text(encoding="utf-8").split())
+    rates = pl.read_csv(RESULTS / "table1_lengths.csv").filter(model="stack_rnn")
+    assert set(rates["seeds"]) == {1}
+    sums = dict(rates.filter(task="badd").select("length", "rate").iter_rows())
+    share = {length: f"{100 * rate:.1f}%" for length, rate in sums.items()}
+    assert f"adds {share[20]} of random pairs of 20 bits, {share[25]} of 25" in page
+    assert f"{share[25]} of 25 and {share[100]} of 100" in page
+    assert sums[200] == sums[2000] == 0
+    learning = pl.read_csv(RESULTS / "table1_learning.csv").filter(model="stack_rnn")
+    assert learning.select("steps", "parameters").row(0) == (48_000, 6_900)
+    assert f"after {learning['seconds'].item() / 60:.0f} minutes of one core" in page
+
+
+def test_what_an_ensemble_adds():
+    page = " ".join((ROOT / "docs/kaiser2016.md").read_text(encoding="utf-8").split())
+    rates = pl.read_csv(RESULTS / "ensemble.csv")
+    long = rates.filter(length=200)
+    assert long.select("members", "seeds").rows() == [(1, 3), (3, 1)]
+    alone, together = (f"{100 * rate:.1f}%" for rate in long["rate"])
+    assert f"they have {together} of sums of 200 bits right" in page
+    assert f"the best of them has {alone}" in page
+    hard = pl.read_csv(RESULTS / "ensemble_adversarial.csv").filter(strings="carry")
+    assert hard["200"].to_list() == [50, 50]
+
+
 def test_how_much_of_the_grid_is_run():
     page = " ".join((ROOT / "docs/kaiser2016.md").read_text(encoding="utf-8").split())
     cells = pl.read_csv(RESULTS / "grid_cells.csv")
