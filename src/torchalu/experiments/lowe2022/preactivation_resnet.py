@@ -47,9 +47,10 @@ class Bottleneck(nn.Module):
     ) -> None:
         super().__init__()
         self.first, taken = _before(in_features, name)
+        self.stride = stride
         self.shortcut = None
         if stride != 1 or in_features != out_features:
-            self.shortcut = nn.Conv2d(taken, out_features, 1, stride, bias=False)
+            self.shortcut = nn.Conv2d(taken, out_features, 1, bias=False)
         second, among = _before(width, name)
         third, _ = _before(width, name)
         self.rest = nn.Sequential(
@@ -63,8 +64,12 @@ class Bottleneck(nn.Module):
     def forward(self, input: Float[Tensor, "batch c h w"]) -> Float[Tensor, "batch d h2 w2"]:
         """Add what the convolutions make of the input to it."""
         active = self.first(input)
-        passed = input if self.shortcut is None else self.shortcut(active)
-        return self.rest(active) + passed
+        if self.shortcut is None:
+            return self.rest(active) + input
+        # A stride of the convolution itself would come to the same, but of few features and in
+        # channels_last oneDNN then writes beyond its memory (uxlfoundation/oneDNN#6035).
+        kept = active[..., :: self.stride, :: self.stride]
+        return self.rest(active) + self.shortcut(kept)
 
 
 def preactivation_resnet(
