@@ -142,9 +142,48 @@ def test_parity_of_32_from_the_weights(seed):
     assert reading.formula() in (Xor(*symbols(names)), ~Xor(*symbols(names)))
 
 
+def test_few_inputs_of_many_are_found_by_queries():
+    names = [f"x{i}" for i in range(40)]
+    x = symbols(names)
+    expected = [(x[0] & x[13] & ~x[7]) | (x[9] & x[39]), x[2] ^ x[39], x[1]]
+
+    def model(z):
+        rule = torch.maximum(
+            torch.stack([z[:, 0], z[:, 13], -z[:, 7]]).amin(0), torch.minimum(z[:, 9], z[:, 39])
+        )
+        return torch.stack([rule, -z[:, 2] * z[:, 39], z[:, 1]], 1)
+
+    reading = to_logic(model, names, generator=torch.Generator().manual_seed(0))
+    for formula, rule in zip(reading.formulas, expected, strict=True):
+        assert sympy.simplify_logic(Xor(formula, rule)) == false
+    assert (reading.certificate.method, reading.certificate.exact) == ("few inputs", True)
+    assert reading.certificate.rows == 100_000
+    assert "of those that matter" in str(reading)
+
+
+def test_few_inputs_are_told_from_many_that_hardly_matter():
+    """One input in 500 has another answer, by what all inputs are."""
+    names = [f"x{i}" for i in range(40)]
+
+    def model(z):
+        bits = (z > 0).long()
+        odd = (bits * torch.arange(1, 41) ** 3).sum(1) % 499 == 0
+        return torch.where(odd, -1, 1) * torch.minimum(z[:, 3], -z[:, 30])
+
+    reading = to_logic(model, names, generator=torch.Generator().manual_seed(0))
+    assert reading.formula() == symbols("x3") & ~symbols("x30")
+    assert (reading.certificate.method, reading.certificate.exact) == ("few inputs", False)
+    assert reading.certificate.low < 1 - 1 / 499 < reading.certificate.high
+
+
+def test_constant_that_is_not_exact_is_no_reading():
+    with pytest.raises(ValueError, match="a constant, which agrees on 0.99"):
+        to_logic(lambda z: z.sum(1) - 14, [f"x{i}" for i in range(30)])
+
+
 def test_parity_that_the_weights_hide_is_found_by_queries():
     names = [f"x{i}" for i in range(30)]
-    used = [1, 4, 9, 16, 25]
+    used = list(range(0, 25))
     generator = torch.Generator().manual_seed(0)
     reading = to_logic(lambda x: x[:, used].prod(1), names, generator=generator)
     assert reading.formula() == Xor(*(symbols(names[i]) for i in used))
@@ -242,9 +281,15 @@ def test_row_that_follows_no_input_is_named():
     with pytest.raises(
         ValueError, match=r"layer 1 \(MinOut\), feature 0: it follows no single"
     ) as e:
-        to_logic(wide, [f"x{i}" for i in range(21)], rows=1000)
-    assert "use truth_table()" in str(e.value)
-    assert "parity: agrees on" in str(e.value)
+        to_logic(
+            wide,
+            [f"x{i}" for i in range(21)],
+            rows=1000,
+            generator=torch.Generator().manual_seed(0),
+        )
+    assert "few inputs: 21 inputs matter, more than 20" in str(e.value)
+    assert "parity: a constant, which agrees on 0.5" in str(e.value)
+    assert str(e.value).endswith("can be checked by certify_logic()")
 
 
 @pytest.mark.parametrize(

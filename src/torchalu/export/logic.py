@@ -27,6 +27,9 @@ from torchalu.export.truth_table import TruthTable, check_inputs
 
 _VOTES = 65
 _LEAST_SHARE = 0.75
+_PLACES = 2048
+_MOST_QUERIES = 200_000
+_LEAST_INFLUENCE = 1 / 32  # of the greatest
 
 
 @dataclass(frozen=True)
@@ -85,14 +88,20 @@ def to_logic(
        logic activations each pre-activation must follow one input or its negation.
     2. *Truth table*, with 20 inputs or fewer: all of them; see
        :func:`torchalu.export.short_formula` for the formula.
-    3. *Parity*, with more, or where the table has no short formula: the model is asked whether
-       flipping one input flips its output, at 65 random places for each input. A parity of any
-       inputs, negated or not, is found in this way even where the model is wrong on some of them.
+    3. *Few inputs*, with more: those whose flip changes the output at one of 2048 random places
+       at least are taken to matter (at one of fewer with more than 97 inputs: 200,000 queries in
+       all). Where there are 20 of them or fewer, the truth table is theirs, with all others at a
+       random place. Where there are more, only those count that matter at least 1/32 as often as
+       the one that matters most.
+    4. *Parity*, with more than 20, or where the table has no short formula: the model is asked
+       whether flipping one input flips its output, at 65 random places for each input. A parity of
+       any inputs, negated or not, is found in this way even where the model is wrong on some of
+       them.
 
     What is found is certified on all inputs where there are 20 or fewer, else on random ones. If
     nothing agrees everywhere, the reading that agrees most often is given, and its certificate
     says that it is not exact; below 3/4 there is an error instead, since two parities may then
-    be equally near.
+    be equally near, and a constant that is not exact is no reading at all.
 
     Args:
         model: a module, or a function of a tensor, from (rows, inputs) to (rows,) or
@@ -135,6 +144,8 @@ def to_logic(
     ]
     if len(names) <= MOST_INPUTS:
         ways.append(("truth table", lambda: _table(decider, names)))
+    else:
+        ways.append(("few inputs", lambda: _few_inputs(decider, names, generator)))
     ways.append(("parity", lambda: _parities(decider, names, generator)))
     best: LogicReading | None = None
     reasons: list[str] = []
@@ -150,11 +161,18 @@ def to_logic(
         reading = LogicReading(names, formulas, certificate)
         if certificate.exact:
             return reading
-        reasons.append(f"{method}: agrees on {certificate.share:.3g} of the inputs")
+        share = f"agrees on {certificate.share:.3g} of the inputs"
+        if not any(formula.free_symbols for formula in formulas):
+            reasons.append(f"{method}: a constant, which {share}")
+            continue
+        reasons.append(f"{method}: {share}")
         if best is None or certificate.share > best.certificate.share:
             best = reading
     if best is None or best.certificate.share <= _LEAST_SHARE:
-        raise ValueError("model could not be read off as logic. " + ". ".join(reasons))
+        raise ValueError(
+            f"model could not be read off as logic. {'. '.join(reasons)}. A formula that you "
+            "expect can be checked by certify_logic()"
+        )
     return best
 
 
@@ -182,6 +200,40 @@ def _shortened(formula: Boolean, columns: dict[str, np.ndarray]) -> Boolean:
 def _table(decider: BitModel, names: tuple[str, ...]) -> tuple[Boolean, ...]:
     """A formula of each column of the truth table."""
     return TruthTable(names, decider.decide(all_bits(len(names)))).formulas
+
+
+def _few_inputs(
+    decider: BitModel, names: tuple[str, ...], generator: torch.Generator | None
+) -> tuple[Boolean, ...]:
+    """A formula of the inputs that matter, from their truth table."""
+    count = min(_PLACES, _MOST_QUERIES // len(names))
+    places = random_bits(max(count, 1), len(names), generator)
+    matter = _most_influential(decider, places)
+
+    def decide(part: np.ndarray) -> np.ndarray:
+        rows = np.repeat(places[:1], len(part), 0)
+        rows[:, matter] = part
+        return decider.decide(rows)
+
+    table = all_bits(len(matter))
+    parts = np.split(table, range(_PLACES, len(table), _PLACES))
+    decisions = np.concatenate([decide(part) for part in parts])
+    return TruthTable(tuple(names[index] for index in matter), decisions).formulas
+
+
+def _most_influential(decider: BitModel, places: np.ndarray) -> np.ndarray:
+    """The inputs whose flip changes an output somewhere, or often, if there are few of them."""
+    before = decider.decide(places)
+    changes = np.zeros(places.shape[1], int)
+    for index in range(len(changes)):
+        flipped = places.copy()
+        flipped[:, index] ^= True
+        changes[index] = (decider.decide(flipped) ^ before).any(1).sum()
+    for least in (1, changes.max() * _LEAST_INFLUENCE):
+        matter = np.flatnonzero(changes >= least)
+        if len(matter) <= MOST_INPUTS:
+            return matter
+    raise ValueError(f"{len(matter)} inputs matter, more than {MOST_INPUTS}")
 
 
 def _parities(

@@ -24,7 +24,7 @@ from torchalu.export.boolean import evaluate_boolean
 from torchalu.export.truth_table import check_inputs
 
 Inputs = Literal["all", "random", "data"]
-Method = Literal["given", "structure", "truth table", "parity"]
+Method = Literal["given", "structure", "truth table", "few inputs", "parity"]
 
 _CONFIDENCE = 0.95
 _MOST_SHOWN = 5
@@ -32,6 +32,7 @@ _READ = {
     "given": "a given formula",
     "structure": "read from the weights",
     "truth table": "read from the truth table",
+    "few inputs": "read from the truth table of those that matter",
     "parity": "read as a parity, from queries",
 }
 
@@ -44,8 +45,8 @@ class LogicCertificate:
     the share of such inputs on which formula and model differ.
 
     Args:
-        method: where the formula comes from: `"structure"`, `"truth table"`, `"parity"`, or
-            `"given"`.
+        method: where the formula comes from: `"structure"`, `"truth table"`, `"few inputs"`,
+            `"parity"`, or `"given"`.
         inputs: which inputs were checked: `"all"`, `"random"` (fair bits) or `"data"`.
         rows: how many.
         agreements: on how many of them formula and model agree, in every output.

@@ -76,8 +76,7 @@ def pass_layer(layer: nn.Module, signals: Signals, where: str) -> Signals:  # no
     """The signals behind a layer."""
     raise StructureError(
         f"{where} is no layer whose logic can be read from its weights; allowed: Linear, "
-        "BatchNorm1d, Sigmoid, logic activations and LogicGates in a Sequential; use "
-        "truth_table() for the whole model"
+        "BatchNorm1d, Sigmoid, logic activations and LogicGates in a Sequential"
     )
 
 
@@ -100,7 +99,7 @@ def _(layer: nn.Linear, signals: Signals, where: str) -> Signals:
 @pass_layer.register
 def _(layer: nn.BatchNorm1d, signals: Signals, where: str) -> Signals:
     if layer.running_mean is None or layer.running_var is None:
-        raise StructureError(f"{where} keeps no running mean; use truth_table()")
+        raise StructureError(f"{where} keeps no running mean")
     factor = 1 / np.sqrt(_numbers(layer.running_var) + layer.eps)
     shift = -_numbers(layer.running_mean) * factor
     if layer.affine:
@@ -192,8 +191,7 @@ def _literals(signals: Signals, threshold: float, where: str) -> list[tuple[Any,
             raise StructureError(
                 f"{where}, feature {row}: it follows no single input: the largest weight is "
                 f"{largest:.3g}, the others and the bias add up to {others + abs(constant):.3g}; "
-                "allowed: a weight above that sum, as in a network trained to be sparse; use "
-                "truth_table() for the whole model"
+                "allowed: a weight above that sum, as in a network trained to be sparse"
             )
     return found
 
