@@ -35,6 +35,10 @@ def test_the_interval_is_scipys():
 def test_too_few_values_have_no_interval_and_no_test():
     assert t_interval([]) == (None, None, None)
     assert t_interval([3.0]) == (3.0, None, None)
+    free, bound = t_interval([0.9, 0.99]), t_interval([0.9, 0.99], bounds=(0, 1))
+    assert free.high > 1
+    assert bound == (free.mean, free.low, 1.0)
+    assert t_interval([-0.9, -0.99], bounds=(-1, 1)).low == -1
     assert t_test([1.0], [2.0, 3.0]) is None
 
 
@@ -143,6 +147,7 @@ def test_single_runs_are_neither_tied_nor_apart():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
+        (lambda: t_interval([0.5, 1.1], bounds=(0, 1)), "values holds 1.1; give numbers from 0.0"),
         (lambda: t_interval([1.0], 1.0), "confidence is 1.0; give a number between 0 and 1"),
         (lambda: t_interval([1.0, math.nan]), "values holds NaN or infinity; leave those"),
         (lambda: t_test([math.inf, 1.0], [1.0, 2.0]), "first holds NaN or infinity; leave those"),

@@ -80,6 +80,10 @@ def test_second_derivatives_in_forward_mode(name):
         ("logit_and", (1e4, 1e4)),
         ("logit_and", (80.0, 81.0)),
         ("logit_and", (-1e4, 3.0)),
+        ("logit_and", (0.1, -1e4)),
+        ("logit_and", (0.0, 0.0)),
+        ("logit_and", (1e-30, 40.0)),
+        ("logit_and", (-20.0, -25.0)),
         ("logit_xnor", (20.0, 0.5)),
         ("logit_xnor", (17.0, -0.5)),
         ("logit_xnor", (1e-6, 4.0)),
@@ -100,6 +104,29 @@ def test_written_out_gradients_of_large_logits(name, operands):
             t, u = mpmath.tanh(a / 2), mpmath.tanh(b / 2)
             wanted = [(1 - t**2) * u / (1 - (t * u) ** 2), (1 - u**2) * t / (1 - (t * u) ** 2)]
         assert found.tolist() == pytest.approx([float(each) for each in wanted], rel=2e-6, abs=0)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_written_out_and_of_mixed_magnitudes(dtype):
+    """To a few units in the last place, by mpmath, where the sum of three powers lost them all."""
+    sizes = (0.0, 1e-30, 1e-8, 0.1, 1.0, 2.5, 15.0, 40.0)
+    numbers = torch.tensor([sign * size for size in sizes for sign in (1, -1)], dtype=dtype)
+    pairs = torch.cartesian_prod(numbers, numbers)
+    found = written_out(("logit_and",))(pairs.view(-1, 1, 2, 1)).flatten()
+    with mpmath.workdps(80):
+        for (a, b), value in zip(pairs.tolist(), found.tolist(), strict=True):
+            exact = -mpmath.log(mpmath.exp(-a) + mpmath.exp(-b) + mpmath.exp(-mpmath.mpf(a) - b))
+            assert abs(value - exact) <= 4 * torch.finfo(dtype).eps * abs(exact), (a, b)
+
+
+def test_written_out_exact_functions_of_infinities_are_the_native_ones():
+    numbers = [-torch.inf, -2.0, 0.0, 1.0, torch.inf, torch.nan]
+    for name in ("logit_and", "logit_or"):
+        z = torch.cartesian_prod(*2 * [torch.tensor(numbers)]).view(-1, 1, 2, 1)
+        slope = torch.ones(len(z), 1, 1)
+        found = value_and_gradient(written_out((name,)), z, slope)
+        native = value_and_gradient(fast((name,)), z, slope)
+        torch.testing.assert_close(found, native, equal_nan=True)
 
 
 @pytest.mark.filterwarnings("ignore:`torch.jit", "ignore::torch.jit.TracerWarning")

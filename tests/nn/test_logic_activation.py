@@ -120,6 +120,10 @@ def test_wrong_arguments_are_named():
         nn.LogicActivation([])
     with pytest.raises(ValueError, match="no operator called 'xor_ail'; did you mean 'xnor_ail'"):
         nn.LogicActivation(["xor_ail"])
+    with pytest.raises(ValueError, match="holds 'OR-NAIL'; give 'or_ail', and normalized=True"):
+        nn.LogicActivation(["xnor_ail", "OR-NAIL"])
+    with pytest.raises(ValueError, match="holds 'and_nil'; give 'and_il', and normalized=True"):
+        nn.LogicActivation(["and_nil"])
     with pytest.raises(ValueError, match="strategy is 'd'; give 'duplicate' or 'partition'"):
         nn.LogicActivation(["or_ail"], strategy="d")  # pyright: ignore[reportArgumentType]
     with pytest.raises(ValueError, match="normalized is True, but max_out has no normalized"):

@@ -1,6 +1,7 @@
 """A sweep on this machine: order, failures, Ctrl-C."""
 
 import contextlib
+import errno
 import json
 import os
 import signal
@@ -14,6 +15,7 @@ import torch
 
 from studies import Digests, Subtraction
 from torchalu import sweep
+from torchalu.sweep import local
 from torchalu.train import Chunk, RunFolder, Spent
 
 TESTS = Path(__file__).parents[1]
@@ -108,6 +110,20 @@ def test_a_note_of_the_time_that_cannot_be_read(tmp_path, caplog, noted):
         assert "seed-0.json cannot be read" in caplog.text
         folder.note_spent("seed-0", Spent(3.0, 2.0))
         assert folder.spent("seed-0") == Spent(3.0, 2.0)
+
+
+def test_a_note_of_the_time_that_finds_no_room_costs_no_chunk(tmp_path, monkeypatch):
+    asked = []
+
+    def full(self, chunk, spent):
+        asked.append(chunk)
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(RunFolder, "note_spent", full)
+    monkeypatch.setattr(local, "_NOTE_EVERY_SECONDS", -1)
+    outcomes = sweep.run(Digests(2, seconds=0.1), tmp_path, workers=1)
+    assert outcomes.height == 2
+    assert set(asked) == {"seed-0", "seed-1"}
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -23,7 +24,11 @@ _COLUMNS = {
 }
 
 
-def t_interval(values: Sequence[float] | np.ndarray, confidence: float = 0.95) -> Estimate:
+def t_interval(
+    values: Sequence[float] | np.ndarray,
+    confidence: float = 0.95,
+    bounds: tuple[float, float] = (-math.inf, math.inf),
+) -> Estimate:
     r"""Mean of values and Student's interval of it.
 
     .. math:: \bar x \pm t_{n - 1, (1 + c) / 2} \frac{s}{\sqrt n}
@@ -31,12 +36,15 @@ def t_interval(values: Sequence[float] | np.ndarray, confidence: float = 0.95) -
     Args:
         values: such as accuracies over seeds.
         confidence: c, between 0 and 1.
+        bounds: what a value can be at least and at most, such as 0 and 1 of an accuracy; the
+            interval ends there.
 
     Returns:
         All None without values; the ends None for a single one.
 
     Raises:
-        ValueError: a value that is not finite, a confidence not between 0 and 1.
+        ValueError: a value that is not finite or beyond the bounds, a confidence not between 0
+            and 1.
 
     Source:
         Student 1908.
@@ -44,16 +52,22 @@ def t_interval(values: Sequence[float] | np.ndarray, confidence: float = 0.95) -
     Example:
         >>> t_interval([97.0, 98.0, 99.0])
         Estimate(mean=98.0, low=95.51..., high=100.48...)
+        >>> t_interval([97.0, 98.0, 99.0], bounds=(0, 100))
+        Estimate(mean=98.0, low=95.51..., high=100.0)
     """
     check_confidence(confidence)
     data = read_numbers(values)
+    least, most = map(float, bounds)
+    beyond = data[(data < least) | (data > most)]
+    if beyond.size:
+        raise ValueError(f"values holds {beyond[0]}; give numbers from {least} to {most}")
     if data.size == 0:
         return Estimate(None, None, None)
     mean = float(data.mean())
     if data.size == 1:
         return Estimate(mean, None, None)
     half = float(stats.t.ppf((1 + confidence) / 2, data.size - 1) * stats.sem(data))
-    return Estimate(mean, mean - half, mean + half)
+    return Estimate(mean, max(mean - half, least), min(mean + half, most))
 
 
 def t_test(
@@ -132,6 +146,7 @@ def compare(
     baseline: str | None = None,
     equal_variances: bool = False,
     significance: float = 0.05,
+    bounds: tuple[float, float] = (-math.inf, math.inf),
 ) -> pl.DataFrame:
     """Means with 95% intervals, and tests against the best group and against a baseline.
 
@@ -147,6 +162,7 @@ def compare(
             them; none if left out.
         equal_variances: as of `t_test`.
         significance: of the marks.
+        bounds: of the values, as of `t_interval`.
 
     Returns:
         A row a group, in the order of its first run: the columns of `within` and `by`; n, mean,
@@ -155,7 +171,8 @@ def compare(
         not significantly different from the best; "above" or "below" the baseline, significantly.
 
     Raises:
-        ValueError: a column is missing, a value is not finite, or no group is the baseline.
+        ValueError: a column is missing, a value is not finite or beyond the bounds, or no group is
+            the baseline.
 
     Example:
         >>> runs = pl.DataFrame(
@@ -180,7 +197,7 @@ def compare(
     rows = []
     for family, groups in families.items():
         reference = baseline if baseline in groups else None
-        compared = _family(groups, reference, equal_variances, significance)
+        compared = _family(groups, reference, equal_variances, significance, bounds)
         rows += [(*family, *row) for row in compared]
     schema = {name: outcomes.schema[name] for name in (*within, by)} | _COLUMNS
     return pl.DataFrame(rows, schema=schema, orient="row")
@@ -191,6 +208,7 @@ def _family(
     baseline: object | None,
     equal_variances: bool,
     significance: float,
+    bounds: tuple[float, float],
 ) -> list[tuple[object, ...]]:
     """The rows of groups that are compared with each other."""
     best = max(groups, key=lambda group: groups[group].mean())
@@ -213,7 +231,7 @@ def _family(
         if p_baseline is not None and p_baseline < significance:
             higher = values.mean() > groups[baseline].mean()
             marks.append("above" if higher else "below")
-        mean, low, high = t_interval(values)
+        mean, low, high = t_interval(values, bounds=bounds)
         sd = float(values.std(ddof=1)) if values.size > 1 else None
         numbers = (values.size, mean, sd, low, high, p_best, p_baseline)
         rows.append((group, *numbers, " ".join(marks)))

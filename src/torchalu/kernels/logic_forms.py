@@ -28,15 +28,25 @@ def xnor_ail(z: Tensor) -> Tensor:
 
 def logit_and(z: Tensor) -> Tensor:
     """By AND(a, b) = -log(exp(-a) + exp(-b) + exp(-a - b)), one operand after the other."""
+    return reduce(_and_pair, z.unbind(0))
 
-    def pair(a: Tensor, b: Tensor) -> Tensor:
-        least = torch.minimum(a, b)
-        certain, a, b = _without_infinities(a, b)
-        shift = torch.minimum(torch.minimum(a, b), a + b).detach()
-        terms = torch.stack([shift - a, shift - b, shift - a - b])
-        return torch.where(certain, least, shift - torch.logsumexp(terms, 0))
 
-    return reduce(pair, z.unbind(0))
+def _and_pair(a: Tensor, b: Tensor) -> Tensor:
+    """The smaller one less log(1 + exp(low-high) + exp(-high)); less the other too below 0."""
+    certain = (a == torch.inf) & (b == torch.inf)
+    least = torch.minimum(a, b)
+    a, b = torch.where(certain, 0, a), torch.where(certain, 0, b)
+    low, high = _in_order(a, b)
+    positive = high > 0
+    start = torch.where(positive, low, low + high)
+    powers = torch.where(positive, low - high, low).exp() + torch.where(positive, -high, high).exp()
+    return torch.where(certain, least, start - torch.log1p(powers))
+
+
+def _in_order(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
+    """The smaller and the larger, by a mask, since max and min would halve the slopes of ties."""
+    ordered = a < b
+    return torch.where(ordered, a, b), torch.where(ordered, b, a)
 
 
 def _without_infinities(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -58,8 +68,7 @@ def _xnor_pair(a: Tensor, b: Tensor) -> Tensor:
     product = _half_tanh(size_a) * _half_tanh(size_b)
     near = product < 0.5
     small = 2 * torch.atanh(torch.where(near, product, 0))
-    ordered = size_a < size_b  # a mask, since max and min would halve the gradients of ties
-    low, high = torch.where(ordered, size_a, size_b), torch.where(ordered, size_b, size_a)
+    low, high = _in_order(size_a, size_b)
     size = low - logsigmoid(high + low) + logsigmoid(high - low)
     size = torch.where(certain, least, torch.where(near, small, size))
     return torch.where((a < 0) ^ (b < 0), -size, size)

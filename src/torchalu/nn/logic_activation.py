@@ -19,6 +19,12 @@ OPERATORS = {
     **{name: name for name in ("logit_and", "logit_or", "logit_xnor")},
     **{name: name for name in ("max_out", "min_out", "signed_geomean")},
 }
+_NORMALIZED = {
+    f"{operator}_n{family}": f"{operator}_{family}"
+    for operator in ("and", "or", "xnor")
+    for family in ("ail", "il")
+}
+"""The normalized forms, which `normalized` asks for."""
 _WITHOUT_NORMALIZED = ("max_out", "min_out", "signed_geomean")
 
 
@@ -82,7 +88,7 @@ class LogicActivation(LogicOperator):
         super().__init__(k=k, dim=dim, layout=layout, normalized=normalized)
         if isinstance(operators, str) or not isinstance(operators, Iterable):
             raise TypeError(f"operators is {operators!r}; give a list of names")
-        self.operators = tuple(find(name, OPERATORS, "operator") for name in operators)
+        self.operators = tuple(_operator(name) for name in operators)
         if not self.operators:
             raise ValueError(f"operators is empty; give some of {', '.join(OPERATORS)}")
         if strategy not in get_args(Strategy):
@@ -119,3 +125,14 @@ class LogicActivation(LogicOperator):
     def extra_repr(self) -> str:
         """The constructor's arguments, for `repr`."""
         return f"{self.operators}, strategy={self.strategy!r}, {super().extra_repr()}"
+
+
+def _operator(name: str) -> str:
+    """The proper name of an operator."""
+    known = find(name, {known: known for known in (*OPERATORS, *_NORMALIZED)}, "operator")
+    if known in _NORMALIZED:
+        raise ValueError(
+            f"operators holds {name!r}; give {_NORMALIZED[known]!r}, and normalized=True, which "
+            "holds for all operators"
+        )
+    return OPERATORS[known]

@@ -32,11 +32,13 @@ def activation(name: str, **options: Any) -> nn.Module:
 
     One operator of Lowe et al. 2022 is called `"or_ail"`, an ensemble
     `"nail_or_and_xnor_d"`: the family, the operators in any order, and d for duplicate or p for
-    partition, which may be written out. The families are `il` (exact), `ail` (approximate), `nil`
-    and `nail` (their normalized forms). Upper and lower case, `-`, `_` and spaces make no
-    difference. Functions of :mod:`torchalu.functional`, such as `"logit_or"`, are known by their
-    names as well, and so are those of the package pytorch-logit-logic, such as
-    `"nail_or_xnor_dup"`, but for partitions into shares of a fixed size and clamped means.
+    partition, which may be written out; as in the paper's tables, `"{OR, AND, XNOR NAIL (d)}"`, the
+    family may stand behind the operators. The families are `il` (exact), `ail` (approximate), `nil`
+    and `nail` (their normalized forms). Upper and lower case, spaces and signs such as `-`, `_`,
+    braces and commas make no difference. Functions of :mod:`torchalu.functional`, such as
+    `"logit_or"`, are known by their names as well, and so are those of the package
+    pytorch-logit-logic, such as `"nail_or_xnor_dup"`, but for partitions into shares of a fixed
+    size and clamped means.
 
     Args:
         name: one of :func:`activation_names`.
@@ -129,7 +131,11 @@ def _aliases() -> Iterator[tuple[str, str]]:
         if last in _FAMILIES:
             yield f"{last}_{'_'.join(operators)}", name
         elif last in _STRATEGIES:
-            yield from ((f"{'_'.join(operators)}_{ending}", name) for ending in _ENDINGS[last])
+            orders = [operators]
+            if operators[0] in _FAMILIES:
+                orders.append([*operators[1:], operators[0]])
+            for order, ending in itertools.product(orders, (last, *_ENDINGS[last])):
+                yield f"{'_'.join(order)}_{ending}", name
 
 
 _MAKERS = dict(_makers())

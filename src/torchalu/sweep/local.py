@@ -121,7 +121,8 @@ class _Crew:
             if time.monotonic() - noted > _NOTE_EVERY_SECONDS:
                 noted = time.monotonic()
                 self._meter.update()
-                self._folder.note_spent(chunk.name, _total(earlier, reading))
+                with suppress(OSError):  # a full disk: the result may yet find room
+                    self._folder.note_spent(chunk.name, _total(earlier, reading))
 
         with self._meter.measure() as reading:
             try:

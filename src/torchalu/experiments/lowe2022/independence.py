@@ -114,7 +114,7 @@ def summarize_independence(outcomes: pl.DataFrame, layers: int) -> pl.DataFrame:
             means = {kind: _column(runs, layer, kind, "mean") for kind in KINDS}
             tests.append(t_test(means["paired"], means["unpaired"]))
             for kind in KINDS:
-                mean, low, high = t_interval(means[kind])
+                mean, low, high = t_interval(means[kind], bounds=(-1, 1))
                 row = {"activation": name, "label": label(str(name)), "layer": layer}
                 row |= {"kind": kind, "n": means[kind].size}
                 row |= {"mean": mean, "low": low, "high": high}

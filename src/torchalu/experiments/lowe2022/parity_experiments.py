@@ -261,7 +261,7 @@ def _readings(outcomes: pl.DataFrame) -> Iterator[dict[str, Any]]:
 def _reading(name: str, formula: str, method: object, runs: pl.DataFrame) -> dict[str, Any]:
     """Test accuracies of some seeds of an activation."""
     accuracies = runs["test_accuracy"].to_list()
-    mean, low, high = t_interval(accuracies)
+    mean, low, high = t_interval(accuracies, bounds=(0, 1))
     row = {"activation": label(name), "formula": formula, "method": method, "seeds": runs.height}
     row |= {"accuracy_mean": mean, "accuracy_low": low, "accuracy_high": high}
     return row | {"accuracy_least": min(accuracies), "accuracy_greatest": max(accuracies)}

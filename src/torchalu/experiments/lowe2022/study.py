@@ -216,6 +216,7 @@ class ClassificationStudy(SettingsStudy):
             "test_accuracy",
             within=within,
             baseline=self.baseline if there else None,
+            bounds=(0, 1),
         )
         keys = [*within, "activation"]
         more = [name for name in (self.varied, "parameters") if name and name not in keys]

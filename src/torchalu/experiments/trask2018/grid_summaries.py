@@ -74,13 +74,13 @@ def by_instruction(outcomes: pl.DataFrame) -> pl.DataFrame:
         )
         .sort(groups)
     )
-    means = [t_interval(values) for values in table["reward"].to_list()]
+    means = [t_interval(values, bounds=(0, 1)) for values in table["reward"].to_list()]
     return table.select(
         *groups,
         "seeds",
         pl.Series("reward_mean", [one.mean for one in means], pl.Float64),
-        pl.Series("reward_low", [one.low for one in means], pl.Float64).clip(0, 1),
-        pl.Series("reward_high", [one.high for one in means], pl.Float64).clip(0, 1),
+        pl.Series("reward_low", [one.low for one in means], pl.Float64),
+        pl.Series("reward_high", [one.high for one in means], pl.Float64),
         pl.exclude(*groups, "seeds", "reward"),
     )
 

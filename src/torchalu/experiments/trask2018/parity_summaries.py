@@ -46,7 +46,7 @@ def accuracies(outcomes: pl.DataFrame) -> pl.DataFrame:
             segui=pl.when(pl.col("layer") == "linear").then(pl.lit(SEGUI_ACCURACY)),
         )
     )
-    means = [t_interval(values) for values in table["all"].to_list()]
+    means = [t_interval(values, bounds=(0, 1)) for values in table["all"].to_list()]
     shares = [wilson(*pair) for pair in table.select("reached", "seeds").iter_rows()]
     order = {name: index for index, name in enumerate(TABLE4["layer"])}
     return (
