@@ -46,6 +46,38 @@ def run_text(text, inputs):
     return values
 
 
+def label_by_text(text, values):
+    """The counts of a circuit and its label, by numpy, from the values of its wires."""
+    numbers = {}
+    for count, terms in re.findall(r"assign (count\d+) = ([^;]*);", text):
+        numbers[count] = sum(values[word].astype(int) for word in re.split(r"[\s+]+", terms))
+
+    def number(word):
+        constant = re.fullmatch(r"\d+'d(\d+)", word)
+        return numbers[word] if constant is None else int(constant[1])
+
+    for target, expression in re.findall(r"(?:wire \[\d+:0\]|assign) (\w+) = (.*);", text):
+        choice = re.fullmatch(r"(\S+) > (\S+) \? (\S+) : (\S+)", expression)
+        if choice is not None:
+            left, right, yes, no = map(number, choice.groups())
+            numbers[target] = np.where(left > right, yes, no)
+        elif target not in numbers:
+            numbers[target] = number(expression)
+    return numbers
+
+
+@pytest.mark.parametrize(("groups", "size"), [(2, 1), (3, 7), (10, 17)])
+def test_text_counts_and_labels(groups, size):
+    model = network([12, 90, groups * size], groups)
+    bits, text = random_bits(300, 12), to_verilog(model)
+    numbers = label_by_text(text, run_text(text, {f"x[{i}]": bits[:, i] for i in range(12)}))
+    counts = model[:-1](bits.float()).reshape(300, groups, size).sum(-1).long()
+    found = np.stack([numbers[f"count{group}"] for group in range(groups)], 1)
+    assert np.array_equal(found, counts.numpy())
+    assert np.array_equal(numbers["label"], counts.numpy().argmax(1))
+    assert len(set(numbers["label"].tolist())) > 1
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_text_is_the_network(seed):
     model = network([9, 40, 30, 20], seed=seed)
