@@ -43,6 +43,8 @@ inline bool has_angle(Kind k) { return k == Kind::kRealNPU || k == Kind::kNPU ||
 inline bool has_factors(Kind k) { return k == Kind::kNMRU || k == Kind::kSNMU || k == Kind::kINALU; }
 
 inline bool multiplies_logs(const Layer &l) { return l.kind == Kind::kNACMul || l.kind == Kind::kNALU; }
+// Are the weights of a sum or of a product clamped where they are used, and nowhere else?
+inline bool clamps_forward(const Layer &l) { return l.parametrization == Parametrization::kClampedForward; }
 // Are the layer's forms, and the log magnitudes of its input, those of the whole team's first
 // layers? Then the layer itself only goes on from their values.
 inline bool shares_forms(const Layer &l) { return l.first && !has_angle(l.kind) && !has_factors(l.kind); }
@@ -74,7 +76,10 @@ template <class T> LayerState<T> take_layer(Arena &arena, const Layer &l, int ro
 template <class T> void name_forms(const Layer &l, const T *p, T *dp, LayerState<T> &s) {
   const std::size_t n = std::size_t(l.in) * l.out;
   switch (l.kind) {
-    case Kind::kLinear: s.of_input.add(l, l.out, p, s.output, s.grad_output, dp); break;
+    case Kind::kLinear:
+      if (clamps_forward(l)) s.of_input.add(l, l.out, s.effective, s.output, s.grad_output, s.grad_effective);
+      else s.of_input.add(l, l.out, p, s.output, s.grad_output, dp);
+      break;
     case Kind::kNAC: s.of_input.add(l, l.out, s.effective, s.output, s.grad_output, s.grad_effective); break;
     case Kind::kNACMul: s.of_logs.add(l, l.out, s.effective, s.output, s.grad_first, s.grad_effective); break;
     case Kind::kNALU:

@@ -9,7 +9,7 @@ namespace torchalu {
 enum class Kind : int {
   kLinear, kNMU, kNAC, kNACMul, kNALU, kGatedNAUNMU, kRealNPU, kNPU, kReLU, kReLU6, kNMRU, kSNMU, kINALU
 };
-enum class Parametrization : int { kTanhSigmoid, kSigmoid, kClamped };
+enum class Parametrization : int { kTanhSigmoid, kSigmoid, kClamped, kClampedForward };
 enum class Operation : int { kAdd, kSubtract, kMultiply, kDivide, kSquare, kRoot };
 enum class Status : std::int8_t { kRunning, kFinished, kStopped, kNaN };
 
@@ -20,7 +20,9 @@ struct Layer {
   int in, out, offset;
   Parametrization parametrization;
   bool bias, separate;
-  double eps, low, high;  // of an sNMU's noise; `high` is an iNALU's greatest exponent
+  // Of an sNMU's noise, or what weights are clamped to in the forward pass; `high` is an iNALU's
+  // greatest exponent.
+  double eps, low, high;
   bool first;  // its input are the rows of the task
 };
 

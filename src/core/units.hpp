@@ -55,7 +55,7 @@ template <class T> void forward(const Layer &l, const T *p, LayerState<T> &s, Ba
         break;
       }
       [[fallthrough]];
-    case Kind::kNMU: product_forward<T>(p, l.in, l.out, x, s.output, rows, s.scratch); break;
+    case Kind::kNMU: product_forward<T>(clamps_forward(l) ? s.effective : p, l.in, l.out, x, s.output, rows, s.scratch); break;
     case Kind::kNMRU: nmru_forward(l, s, x, rows); break;
     case Kind::kINALU: inalu_forward(l, p, s, x, rows); break;
     case Kind::kNAC: break;
@@ -89,9 +89,8 @@ void backward(const Layer &l, const T *p, LayerState<T> &s, Batch<const T> x, in
   const std::size_t n = std::size_t(l.in) * l.out;
   const Batch<const T> dz{s.grad_output.data, rows};
   if (dx.data) fill_zero(dx, l.in, rows);
-  fill_zero(s.grad_effective, l.kind == Kind::kNAC || l.kind == Kind::kNACMul ? n
-                              : is_gated(l.kind) || has_factors(l.kind)       ? 3 * n
-                                                                              : 0);
+  const bool one = l.kind == Kind::kNAC || l.kind == Kind::kNACMul || clamps_forward(l);
+  fill_zero(s.grad_effective, one ? n : is_gated(l.kind) || has_factors(l.kind) ? 3 * n : 0);
   switch (l.kind) {
     case Kind::kLinear:
       if (l.bias)
@@ -101,7 +100,10 @@ void backward(const Layer &l, const T *p, LayerState<T> &s, Batch<const T> x, in
           dp[n + o] += sum<T>(total);
         }
       break;
-    case Kind::kNMU: product_backward<T>(p, l.in, l.out, x, dz, rows, dx, dp, s.scratch); break;
+    case Kind::kNMU:
+      if (clamps_forward(l)) product_backward<T>(s.effective, l.in, l.out, x, dz, rows, dx, s.grad_effective, s.scratch);
+      else product_backward<T>(p, l.in, l.out, x, dz, rows, dx, dp, s.scratch);
+      break;
     case Kind::kSNMU: stochastic_backward(l, p, s, x, rows, dx, dp); break;
     case Kind::kNMRU: nmru_backward(l, s, x, rows, dx); break;
     case Kind::kINALU: inalu_backward(l, p, s, x, rows, dx, dp); break;
@@ -158,7 +160,7 @@ template <class T> double sparsity_error(const Layer &l, const T *p, const Layer
   };
   switch (l.kind) {
     case Kind::kLinear:
-    case Kind::kNMU:
+    case Kind::kNMU: scan(clamps_forward(l) ? s.effective : p); break;
     case Kind::kSNMU:
     case Kind::kRealNPU:
     case Kind::kNPU: scan(p); break;

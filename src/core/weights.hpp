@@ -44,6 +44,14 @@ template <class T> inline void sigmoid_weight(const T *w_hat, T *weight, T *slop
     y[1] = y[0] * rest;
   });
 }
+// W = w between the bounds, and its slope, which is 1 at them.
+template <class T>
+inline void clamped_weight(const T *w, T low, T high, T *weight, T *slope, std::size_t count) {
+  for (std::size_t k = 0; k < count; ++k) {
+    weight[k] = w[k] < low ? low : w[k] > high ? high : w[k];
+    slope[k] = w[k] < low || w[k] > high ? T(0) : T(1);
+  }
+}
 template <class T> inline void copy(const T *from, T *to, std::size_t count) {
   for (std::size_t k = 0; k < count; ++k) to[k] = from[k];
 }
@@ -60,6 +68,10 @@ template <class T> void prepare(const Layer &l, const T *p, LayerState<T> &s) {
   const std::size_t n = std::size_t(l.in) * l.out;
   T *w = s.effective, *slope = s.slopes;
   switch (l.kind) {
+    case Kind::kLinear:
+    case Kind::kNMU:
+      if (clamps_forward(l)) clamped_weight(p, T(l.low), T(l.high), w, slope, n);
+      break;
     case Kind::kNAC: tanh_sigmoid(p, p + n, w, slope, slope + n, n); break;
     case Kind::kNACMul:
       if (l.parametrization == Parametrization::kTanhSigmoid) tanh_sigmoid(p, p + n, w, slope, slope + n, n);
@@ -103,6 +115,10 @@ template <class T> void finish_gradient(const Layer &l, LayerState<T> &s, T *dp)
     add_product(gradient, slopes + n, to + n, n);
   };
   switch (l.kind) {
+    case Kind::kLinear:
+    case Kind::kNMU:
+      if (clamps_forward(l)) add_product(g, slope, dp, n);
+      break;
     case Kind::kNAC: both(g, slope, dp); break;
     case Kind::kNACMul:
       if (l.parametrization == Parametrization::kTanhSigmoid) both(g, slope, dp);

@@ -215,6 +215,40 @@ def test_every_instruction_set_equals_pytorch(name):
         torch.testing.assert_close(actual[key][0], value, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.usefixtures("_each_instruction_set")
+@pytest.mark.parametrize(
+    ("kinds", "dtype", "tolerance"),
+    [
+        ((NAU, NMU), torch.float64, 1e-12),
+        ((NMU, NAU), torch.float64, 1e-12),
+        ((NMU, NMU), torch.float64, 1e-12),
+        ((NAU, NMU), torch.float32, 1e-6),
+    ],
+    ids=str,
+)
+def test_weights_that_are_clamped_in_the_forward_pass_alone(kinds, dtype, tolerance):
+    """They start on both sides of their bounds; the penalty alone moves those beyond."""
+
+    def stack():
+        return [kinds[0](10, 5, clamp="forward"), kinds[1](5, 1, clamp="forward")]
+
+    torch.manual_seed(1)
+    task = SimpleFunction("mul", in_features=10, subset_ratio=0.3)
+    start = nn.Sequential(*stack()).to(dtype).state_dict()
+    initial = {name: 6 * value - 1.5 for name, value in start.items()}
+    expected = train_in_pytorch(stack(), task, initial, 50, dtype)
+    result = native(stack(), task, initial, 50, dtype, evaluate_every=50)
+    outside = 0
+    for module, (key, value) in zip(stack(), expected.items(), strict=True):
+        actual = result.parameters[key][0].double()
+        torch.testing.assert_close(actual, value, rtol=tolerance, atol=tolerance)
+        outside += (value != value.clamp(*module.bounds)).sum()
+    assert outside > 5
+    weights = [layer.effective_weight().abs() for layer in result.module(0)]
+    errors = [torch.minimum(w, (1 - w).abs()).max().item() for w in weights]
+    assert result.records["sparsity_error"][-1] == pytest.approx(max(errors), rel=1e-6)
+
+
 def test_clipping_by_norm_equals_pytorch():
     task = SimpleFunction("mul", in_features=10, subset_ratio=0.3)
     torch.manual_seed(1)

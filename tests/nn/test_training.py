@@ -161,8 +161,22 @@ def test_ablation_neither_clamps_nor_constrains():
     assert power.effective_weight().equal(torch.tensor(VALUES))
 
 
+def test_weights_clamped_in_the_forward_pass_alone_stay_where_they_are():
+    for kind, bounds in ((nn.NAU, (-1, 1)), (nn.NMU, (0, 1))):
+        unit = kind(3, 4, clamp="forward")
+        fill(unit.weight)
+        unit.constrain_()
+        assert unit.weight.equal(torch.tensor(VALUES))
+        assert unit.effective_weight().equal(torch.tensor(VALUES).clamp(*bounds))
+        assert unit.penalty().item() == pytest.approx(distance(VALUES, -9, 9), rel=1e-6)
+        assert repr(unit).endswith("out_features=4, clamp='forward')")
+
+
 def test_wrong_arguments_are_named():
     unit = nn.NAU(2, 1)
+    for kind in (nn.NAU, nn.NMU):
+        with pytest.raises(ValueError, match="clamp is 'both'; give True, False or 'forward'"):
+            kind(2, 1, clamp="both")  # pyright: ignore[reportArgumentType]
     with pytest.raises(TypeError, match="optimizer is a NAU"):
         nn.constrain_after(unit, unit)  # pyright: ignore[reportArgumentType]
     with pytest.raises(TypeError, match="model is a list"):

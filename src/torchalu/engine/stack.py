@@ -68,7 +68,8 @@ KINDS: dict[type[nn.Module], Kind] = {
 Layer = tuple[int, int, int, int, int, bool, bool, float, float, float]
 """A layer, as `Layer` in src/core/plan.hpp."""
 
-PARAMETRIZATIONS = ("tanh_sigmoid", "sigmoid", "clamped")
+PARAMETRIZATIONS = ("tanh_sigmoid", "sigmoid", "clamped", "clamped_forward")
+"""In the order of `Parametrization` there; the last is of sums and products, by `clamp`."""
 
 
 @dataclass(frozen=True)
@@ -179,11 +180,15 @@ def _read_layer(index: int, module: nn.Module, offset: int, width: int | None) -
         )
     if max(size) > MAX_WIDTH:
         raise ValueError(f"stack[{index}] is {size[0]} to {size[1]} wide; allowed is {MAX_WIDTH}")
-    parametrization = PARAMETRIZATIONS.index(getattr(module, "parametrization", "tanh_sigmoid"))
+    clamps_forward = getattr(module, "clamp", True) == "forward"
+    default = "clamped_forward" if clamps_forward else "tanh_sigmoid"
+    parametrization = PARAMETRIZATIONS.index(getattr(module, "parametrization", default))
     bias = getattr(module, "bias", None) is not None
     separate = bool(getattr(module, "separate", False))
     eps = float(getattr(module, "eps", 0.0))
     low, high = getattr(module, "noise", (0.0, float(getattr(module, "max_exponent", 0.0))))
+    if clamps_forward:
+        low, high = module.bounds  # pyright: ignore[reportGeneralTypeIssues]
     return (int(kind), *size, offset, parametrization, bias, separate, eps, low, high)
 
 

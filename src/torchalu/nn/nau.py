@@ -7,7 +7,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from torchalu import functional
-from torchalu.nn.unit import Factory, Unit, round_, sparsity
+from torchalu.nn.unit import Clamp, Factory, Unit, check_clamp, round_, sparsity
 
 
 class NAU(Unit):
@@ -20,7 +20,8 @@ class NAU(Unit):
     Args:
         in_features: size of the last dimension of the input.
         out_features: size of the last dimension of the output.
-        clamp: keep the weights in [-1, 1]; without it the unit is the paper's ablation.
+        clamp: keep the weights in [-1, 1]. "forward": clamp them where they are used alone, as the
+            authors' program does in the paper's ablation; False: nowhere.
         generator: where the initial weights come from; torch's own if left out.
         device: where the parameters lie.
         dtype: dtype of the parameters.
@@ -36,8 +37,8 @@ class NAU(Unit):
 
     Raises:
         TypeError: a size is no integer, or `dtype` is not a floating one.
-        ValueError: a size is not positive; in `forward`, the last dimension of the input is
-            not `in_features`.
+        ValueError: a size is not positive, or `clamp` is something else; in `forward`, the last
+            dimension of the input is not `in_features`.
 
     Source:
         Madsen & Johansen 2020, section 2.2, equations 5 to 7. Departure: in the forward pass
@@ -51,18 +52,20 @@ class NAU(Unit):
         [2.0]
     """
 
+    bounds = (-1.0, 1.0)
+
     def __init__(
         self,
         in_features: int,
         out_features: int,
         *,
-        clamp: bool = True,
+        clamp: Clamp = True,
         generator: torch.Generator | None = None,
         device: torch.device | str | int | None = None,
         dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__(in_features, out_features)
-        self.clamp = clamp
+        self.clamp: Clamp = check_clamp(clamp)
         self.weight = Factory(device, dtype).parameter(out_features, in_features)
         self.reset_parameters(generator)
 
@@ -72,7 +75,7 @@ class NAU(Unit):
 
     def effective_weight(self) -> Float[Tensor, "out in"]:
         """The weights, clamped to [-1, 1]."""
-        return self.weight.clamp(-1, 1) if self.clamp else self.weight
+        return self.weight.clamp(*self.bounds) if self.clamp else self.weight
 
     def forward(self, input: Float[Tensor, "*batch in"]) -> Float[Tensor, "*batch out"]:
         """Add and subtract."""
@@ -81,16 +84,16 @@ class NAU(Unit):
     @torch.no_grad()
     def constrain_(self) -> None:
         """Clamp the weights to [-1, 1]."""
-        if self.clamp:
-            self.weight.clamp_(-1, 1)
+        if self.clamp is True:
+            self.weight.clamp_(*self.bounds)
 
     def penalty(self) -> Float[Tensor, ""]:
         """Mean distance of the weights from -1, 0 or 1."""
-        return sparsity(self.effective_weight())
+        return sparsity(self.weight if self.clamp == "forward" else self.effective_weight())
 
     def snap_(self) -> None:
         """Move each weight to the nearest of -1, 0 and 1."""
-        round_(self.weight, -1, 1)
+        round_(self.weight, *self.bounds)
 
 
 def start_nau_(weight: nn.Parameter, generator: torch.Generator | None) -> None:

@@ -3,13 +3,16 @@
 import math
 from abc import ABC, abstractmethod
 from inspect import signature
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, Literal, NamedTuple, TypeAlias
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
 from torchalu.arguments import check_positive_integers
+
+Clamp: TypeAlias = bool | Literal["forward"]
+"""Whether weights are kept in their bounds, or clamped in the forward pass alone."""
 
 
 class Factory(NamedTuple):
@@ -99,8 +102,19 @@ class Unit(nn.Module, ABC):
         arguments = signature(type(self)).parameters
         for name in ("clamp", "eps"):
             if name in arguments and getattr(self, name) != arguments[name].default:
-                shown.append(f"{name}={getattr(self, name)}")
+                shown.append(f"{name}={getattr(self, name)!r}")
         return ", ".join(shown)
+
+
+def check_clamp(clamp: Clamp) -> Clamp:
+    """The way of clamping.
+
+    Raises:
+        ValueError: there is no such way.
+    """
+    if clamp is not True and clamp is not False and clamp != "forward":
+        raise ValueError(f"clamp is {clamp!r}; give True, False or 'forward'")
+    return clamp
 
 
 def sparsity(weight: Float[Tensor, "out in"]) -> Float[Tensor, ""]:

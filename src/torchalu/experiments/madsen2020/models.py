@@ -120,8 +120,8 @@ def ablation(name: str) -> Model:
 
     Source:
         Madsen & Johansen 2020, appendix C.3. The penalty min(abs W, abs(1 - abs W)) stays where
-        the clamp goes, and draws weights beyond 1 back. Departure: without the clamp nothing is
-        clamped, as the paper says; the authors' program still clamps in the forward pass.
+        the clamp goes, and draws weights beyond 1 back. "No W clamp" is what it is in the authors'
+        program: weights may leave their range, and are clamped in the forward pass alone.
 
     Example:
         >>> ablation("NMU, no Rsparse").penalty
@@ -134,7 +134,10 @@ def ablation(name: str) -> Model:
     if "clamp" in name:
         changed = replace(
             changed,
-            build=lambda n, hidden: [NAU(n, hidden, clamp=False), NMU(hidden, 1, clamp=False)],
+            build=lambda n, hidden: [
+                NAU(n, hidden, clamp="forward"),
+                NMU(hidden, 1, clamp="forward"),
+            ],
         )
     return changed
 
