@@ -21,6 +21,7 @@ extensions = [
     "mathml",
     "committed",
     "conventions",
+    "cost",
     "exhibits",
 ]
 exclude_patterns = ["_build", "_ext"]

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import polars as pl
+from cost import projected_costs
 from scipy.stats import binomtest
 
 ROOT = Path(__file__).parents[2]
@@ -128,6 +129,52 @@ def test_what_is_found_among_correlated_inputs():
     assert independent.select("solved", "seeds").row(0) == (98, 100)
     runs = pl.read_csv(folder / "correlated_seeds.csv").filter(model="NMU", operation="mul")
     assert set(runs["steps"]) == {3_000_000}
+
+
+def test_what_the_whole_paper_would_cost():
+    costs = projected_costs()
+    runs, hours, to_the_end = costs.select("runs", "hours", "hours_to_the_end").sum().row(0)
+    assert f"they are {runs:,} runs, sequential MNIST apart" in PAGE
+    assert f"come to {hours:.0f} core-hours at the cost of those that have been run" in PAGE
+    assert f"to {to_the_end:.0f} if none ended before its last step" in PAGE
+    assert f"{round(17.5 * 365.25 * 24 / hours, -2):,.0f} times less" in PAGE
+    assert abs(hours / 2 / 24 - 2.5) < 0.25, "days on two cores"
+    few = costs.filter(pl.col("experiment").is_in(["figure3", "figure8"]))
+    assert few["seeds"].to_list() == [1, 1]
+    assert few["hours"].sum() > 0.75 * hours
+    readme = " ".join((ROOT / "README.md").read_text("utf-8").split())
+    assert f"come to {hours:.0f} core-hours here" in readme
+    by_hand = json.loads((ROOT / "results/madsen2020/figure3.json").read_text("utf-8"))["runs"]
+    assert few.filter(experiment="figure3")["hours"].item() == 50 * by_hand[0]["core_hours"]
+
+
+def test_what_ended_before_its_time():
+    runs = pl.read_csv(ROOT / "results/madsen2020/table2_seeds.csv", infer_schema_length=None)
+    stopped = runs.filter(pl.col("status") == "stopped", ~pl.col("solved"))
+    cells = stopped.select("model", "operation").unique()
+    assert f"in {cells.height} of these, {stopped.height:,} of the runs ended" in PAGE
+    assert f"the earliest at step {stopped['steps'].min():,}" in PAGE
+    whole = runs.filter(pl.col("steps") == 5_000_000).join(cells, on=["model", "operation"])
+    assert set(whole["solved"]) == {False}
+    assert whole.group_by("model", "operation").len()["len"].min() == 3
+
+
+def test_late_successes_and_gated_units():
+    runs = pl.read_csv(ROOT / "results/madsen2020/table2_seeds.csv", infer_schema_length=None)
+    pairs = [("NAU", "add"), ("NAU", "sub"), ("NAC+", "add")]
+    cells = pl.DataFrame(pairs, schema=["model", "operation"], orient="row")
+    latest = runs.join(cells, on=cells.columns).filter("solved")["solved_at_step"].max()
+    assert f"of ours none needed more than {latest:,}" in PAGE
+    means = dict(
+        runs.filter("solved", model="NAU").group_by("operation").agg(
+            pl.col("solved_at_step").mean()
+        ).iter_rows()
+    )  # fmt: skip
+    assert 390_000 / means["add"] > 20
+    assert 160_000 / means["sub"] > 30
+    gated = pl.read_csv(ROOT / "results/madsen2020/table6.csv").filter(model="Gated NAU/NMU")
+    solved, seeds = gated.select("solved", "seeds").sum().row(0)
+    assert f"is solved by {solved} of {seeds} runs here" in PAGE
 
 
 def _is_older(name):
