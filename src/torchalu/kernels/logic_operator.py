@@ -1,8 +1,9 @@
 """Functions of groups of logits as operators, forward and backward in one pass each.
 
-Of piecewise linear functions one byte an operand is kept for the backward pass, of the others the
-input. On a CPU they run in the native core, on CUDA devices in Triton where it is installed, and
-elsewhere in torch's own operations.
+Of one piecewise linear function, or of several that share the groups, one byte an operand is kept
+for the backward pass. Of others, and of several functions of the same groups, it is the input,
+which is no copy. On a CPU they run in the native core, on CUDA devices in Triton where it is
+installed, and elsewhere in torch's own operations.
 """
 
 from collections.abc import Sequence
@@ -62,7 +63,7 @@ def logic(
     differentiated = torch.is_grad_enabled() and (
         input.requires_grad or torch._C._are_functorch_transforms_active()
     )
-    slopes = differentiated and max(functions) < PIECEWISE_LINEAR and input.shape[2] <= _MOST_SHARES
+    slopes = differentiated and _have_codes(functions, partition, input.shape[2])
     run = logic_rows if torch.compiler.is_compiling() else _Logic.apply
     rows, groups, k, inner = input.shape
     if input.device.type != "cpu" or not _is_short(groups * inner, len(operators), partition):
@@ -307,6 +308,12 @@ def _empty_outputs(
     if not slopes:
         return output, _nothing(input)
     return output, input.new_empty((rows, planes, groups, k, inner), dtype=torch.int8)
+
+
+def _have_codes(functions: Sequence[int], partition: bool, k: int) -> bool:
+    """Whether a byte an operand tells all that the backward pass has to know."""
+    alone = partition or len(functions) == 1
+    return alone and max(functions) < PIECEWISE_LINEAR and k <= _MOST_SHARES
 
 
 def _is_short(positions: int, members: int, partition: bool) -> bool:
