@@ -134,6 +134,9 @@ def test_all_settings_of_a_seed_come_before_the_next_seed():
     ("name", "options", "message"),
     [
         ("table1", {"models": ("NMU", "NMU")}, "models holds 'NMU' twice"),
+        ("figure10", {"penalties": (-1.0,)}, r"penalties holds -1\.0; give finite numbers"),
+        ("figure12", {"penalties": (float("inf"),)}, "penalties holds inf; give finite numbers"),
+        ("noise", {"noise": 0.0}, r"noise is 0\.0; give a positive number, or take table2"),
         ("figure10", {"penalties": (1.0, 1.0)}, r"settings holds NAU add 1\.0 twice"),
         ("figure2", {"eps": (0.1, 0.1)}, r"eps is \(0\.1, 0\.1\); give each once"),
         ("figure8", {"overlap_ratios": (2.0,)}, r"overlap_ratio 2\.0; choose .* in \[0, 1\]"),

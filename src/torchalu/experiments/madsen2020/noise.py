@@ -71,5 +71,9 @@ def noise(
         >>> noise().settings[0].task.noise
         0.01
     """
+    if not noise > 0:
+        raise ValueError(
+            f"noise is {noise}; give a positive number, or take table2, which has no noise"
+        )
     settings = compared(operations, models, runs.steps, noise=noise, criterion=noise_loss)
     return NoiseStudy("madsen2020.noise", settings, runs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from torchalu.experiments.madsen2020.figures import one_at_a_time
@@ -28,7 +29,7 @@ def figure10(
         penalties: factors of the penalty.
 
     Raises:
-        ValueError: a count that is not positive.
+        ValueError: a count that is not positive, a factor that is negative or no number.
 
     Example:
         >>> [setting.model.penalty for setting in figure10().settings]
@@ -50,7 +51,7 @@ def figure11(
         penalties: factors of the penalty.
 
     Raises:
-        ValueError: a count that is not positive.
+        ValueError: a count that is not positive, a factor that is negative or no number.
 
     Example:
         >>> figure11().settings[0].task.operation
@@ -72,7 +73,7 @@ def figure12(
         penalties: factors of the penalty.
 
     Raises:
-        ValueError: a count that is not positive.
+        ValueError: a count that is not positive, a factor that is negative or no number.
 
     Example:
         >>> figure12().settings[0].model.penalty_end
@@ -89,6 +90,9 @@ def _penalized(
     name: str, operation: Operation, penalties: Sequence[float], steps: int
 ) -> list[Setting]:
     task = SimpleFunction(operation)
+    for penalty in penalties:
+        if not 0 <= penalty < math.inf:
+            raise ValueError(f"penalties holds {penalty}; give finite numbers that are 0 or more")
     return [
         Setting(
             with_penalty(name, penalty),
