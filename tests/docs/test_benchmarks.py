@@ -11,11 +11,3 @@ def test_a_twelfth_of_the_packages_xnor_is_less_than_relu():
     rows = [row for row in RESULTS["results"] if row["name"].startswith("xnor_ail")]
     baselines = {row["baseline_name"].partition(",")[0]: row["baseline"] for row in rows}
     assert baselines["pytorch-logit-logic"] / 12 < baselines["torch.relu"]
-
-
-def test_what_the_papers_runs_would_cost_here():
-    (row,) = [row for row in RESULTS["results"] if "19,150 runs" in row["name"]]
-    hours, less = f"{row['ours']:.0f} core-hours", f"{100 * int(row['ratio'] / 100):,} times less"
-    for page, said in (("README.md", [hours]), ("docs/madsen2020.md", [hours, less])):
-        text = " ".join((ROOT / page).read_text("utf-8").split())
-        assert [part for part in said if part not in text] == []
