@@ -31,6 +31,8 @@ class Cost(SphinxDirective):
 def projected_costs(folder: Path = MADSEN) -> pl.DataFrame:
     """Core-hours at the paper's number of seeds, by those of the seeds that were run.
 
+    Outcomes that have been replaced by others count in what one costs.
+
     Returns:
         A row an experiment: settings, seeds that were run (the most of a setting), runs at the
         paper's number of seeds; core-microseconds a step; core-hours as these runs ended, and if
@@ -40,11 +42,13 @@ def projected_costs(folder: Path = MADSEN) -> pl.DataFrame:
     for name, seeds in SEEDS.items():
         outcomes = pl.read_csv(folder / f"{name}_seeds.csv", infer_schema_length=None)
         note = json.loads((folder / f"{name}.json").read_text("utf-8"))
-        hours = sum(run["core_hours"] for run in note["runs"])
+        each = sum(run["core_hours"] for run in note["runs"]) / sum(
+            run["rows"] for run in note["runs"]
+        )
         labels = outcomes.columns[: outcomes.columns.index("seed")]
         settings = outcomes.group_by(labels).agg(pl.len().alias("run"))
         runs = settings.height * seeds
-        step = hours * _SECONDS / outcomes["steps"].sum()
+        step = each * outcomes.height * _SECONDS / outcomes["steps"].sum()
         whole = last_steps(name, outcomes) * runs / outcomes.height
         rows.append(
             {
@@ -53,7 +57,7 @@ def projected_costs(folder: Path = MADSEN) -> pl.DataFrame:
                 "seeds": settings["run"].max(),
                 "runs": runs,
                 "microseconds": 1e6 * step,
-                "hours": hours * runs / outcomes.height,
+                "hours": each * runs,
                 "hours_to_the_end": whole * step / _SECONDS,
             }
         )
