@@ -180,15 +180,14 @@ def _read_layer(index: int, module: nn.Module, offset: int, width: int | None) -
         )
     if max(size) > MAX_WIDTH:
         raise ValueError(f"stack[{index}] is {size[0]} to {size[1]} wide; allowed is {MAX_WIDTH}")
-    clamps_forward = getattr(module, "clamp", True) == "forward"
-    default = "clamped_forward" if clamps_forward else "tanh_sigmoid"
+    clamped = module.bounds if isinstance(module, NAU | NMU) and module.clamp == "forward" else None
+    default = "tanh_sigmoid" if clamped is None else "clamped_forward"
     parametrization = PARAMETRIZATIONS.index(getattr(module, "parametrization", default))
     bias = getattr(module, "bias", None) is not None
     separate = bool(getattr(module, "separate", False))
     eps = float(getattr(module, "eps", 0.0))
     low, high = getattr(module, "noise", (0.0, float(getattr(module, "max_exponent", 0.0))))
-    if clamps_forward:
-        low, high = module.bounds  # pyright: ignore[reportGeneralTypeIssues]
+    low, high = clamped or (low, high)
     return (int(kind), *size, offset, parametrization, bias, separate, eps, low, high)
 
 
