@@ -181,7 +181,7 @@ def test_what_the_residual_networks_know():
 
 
 def test_what_is_not_measured_has_no_results():
-    assert set(read("figure5").filter(network="cnn")["width"]) == {4}
+    assert set(read("figure5").filter(network="cnn")["width"]) == {2, 4}
 
 
 def test_a_small_cnn_on_mnist():
@@ -197,5 +197,14 @@ def test_a_small_cnn_on_mnist():
     assert len(names) == 13
     relu = names.index("relu")
     assert {"max_out", "or_ail", "ail_or_and_xnor_p"} <= {*names[:relu]}
+    assert set(rows["width"]) == {4}
+    small = read("figure5").filter(network="cnn", width=2).sort("mean", descending=True)
+    assert (small["p_baseline"].drop_nulls() > 0.05).all()
+    found = dict(small.select("activation", "mean").iter_rows())
+    assert next(iter(found)) == "ail_or_and_xnor_p"
+    shares = {name: percent(found[name], 1) for name in ("xnor_ail", "signed_geomean")}
+    first = percent(found["ail_or_and_xnor_p"], 1)
+    assert f"ensemble has {first} and is first, XNOR AIL {shares['xnor_ail']}, " in PAGE
+    assert f"SignedGeomean {shares['signed_geomean']}. Two seeds" in PAGE
     behind = {*names[relu + 1 :]}
     assert {"xnor_ail", "ail_or_xnor_d", "ail_or_xnor_p"} <= behind
