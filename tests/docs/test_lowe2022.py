@@ -151,8 +151,9 @@ def test_covertype():
 
 
 def test_features_of_an_encoder():
-    rows = {row["activation"]: row for row in read("table1").iter_rows(named=True)}
-    assert {row["n"] for row in rows.values()} == {5}
+    table = read("table1")
+    assert set(table["n"]) == {5}
+    rows = {row["activation"]: row for row in table.filter(dataset="cifar10").to_dicts()}
     assert "best" in rows["nail_or_and_xnor_d"]["marks"]
     means = {name: percent(row["mean"], 1) for name, row in rows.items()}
     assert f"has {means['nail_or_and_xnor_d']}, as SiLU has, ReLU {means['relu']}," in ANSWER
@@ -162,6 +163,17 @@ def test_features_of_an_encoder():
         assert rows[name]["mean"] > rows["relu"]["mean"]
         assert rows[name]["p_baseline"] > 0.05
     assert rows["softshrink"]["mean"] == 0.1
+    rows = {row["activation"]: row for row in table.filter(dataset="mnist").to_dicts()}
+    assert not any("above" in row["marks"] for row in rows.values())
+    means = {name: percent(row["mean"], 2) for name, row in rows.items()}
+    assert "best" in rows["gelu"]["marks"]
+    assert f"GELU is first with {means['gelu']}, {{OR, AND, XNOR NAIL (d)}} has" in ANSWER
+    assert f"has {means['nail_or_and_xnor_d']}, ReLU {means['relu']}, and XNOR AIL" in ANSWER
+    assert f"XNOR AIL with {means['xnor_ail']} is significantly behind" in ANSWER
+    assert "below" in rows["xnor_ail"]["marks"]
+    assert rows["softshrink"]["sd"] == 0
+    runs = read("table1_seeds").filter(dataset="mnist", activation="hardshrink")
+    assert (runs["test_accuracy"] > 0.2).sum() == 1
 
 
 def test_what_the_residual_networks_know():
