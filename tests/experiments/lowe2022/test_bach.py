@@ -167,7 +167,7 @@ def test_features_are_taken_before_the_activations():
 def test_summary_of_correlations_is_scipys():
     random = np.random.default_rng(0)
     means = {
-        (name, kind): random.normal(place, 1.0, 4)
+        (name, kind): random.normal(place / 10, 0.1, 4)
         for place, (name, kind) in enumerate(
             (name, kind) for name in ("relu", "or_ail") for kind in ("paired", "unpaired")
         )
