@@ -8,11 +8,14 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
+from torchalu.experiments import get
+
 MADSEN = Path(__file__).parents[2] / "results" / "madsen2020"
-SEEDS = {"table1": 100, "table2": 100, "table6": 100, "figure9": 100} | dict.fromkeys(
-    ("figure3", "figure7", "figure8", "figure10", "figure11", "figure12"), 50
+NAMES = (
+    *("table1", "table2", "table6", "figure3", "figure7", "figure8"),
+    *("figure9", "figure10", "figure11", "figure12"),
 )
-"""The paper's number of seeds of each setting, of all that the native trainer runs."""
+"""What the native trainer runs of the paper; the seeds of each by default are the paper's."""
 
 _SECONDS = 3600.0
 
@@ -22,7 +25,7 @@ class Cost(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Build the table."""
-        for name in SEEDS:
+        for name in NAMES:
             self.env.note_dependency(MADSEN / f"{name}_seeds.csv")
             self.env.note_dependency(MADSEN / f"{name}.json")
         return self.parse_text_to_nodes(cost_markdown(projected_costs()))
@@ -34,49 +37,33 @@ def projected_costs(folder: Path = MADSEN) -> pl.DataFrame:
     Outcomes that have been replaced by others count in what one costs.
 
     Returns:
-        A row an experiment: settings, seeds that were run (the most of a setting), runs at the
+        A row an experiment: settings, seeds that were run, runs at the
         paper's number of seeds; core-microseconds a step; core-hours as these runs ended, and if
         none had ended before its last step.
     """
     rows = []
-    for name, seeds in SEEDS.items():
+    for name in NAMES:
+        study = get(f"madsen2020.{name}")()
         outcomes = pl.read_csv(folder / f"{name}_seeds.csv", infer_schema_length=None)
-        note = json.loads((folder / f"{name}.json").read_text("utf-8"))
-        each = sum(run["core_hours"] for run in note["runs"]) / sum(
-            run["rows"] for run in note["runs"]
-        )
-        labels = outcomes.columns[: outcomes.columns.index("seed")]
-        settings = outcomes.group_by(labels).agg(pl.len().alias("run"))
-        runs = settings.height * seeds
+        spent = json.loads((folder / f"{name}.json").read_text("utf-8"))["runs"]
+        each = sum(run["core_hours"] for run in spent) / sum(run["rows"] for run in spent)
+        labels = [key for key in study.keys if key != "seed"]
+        run = set(outcomes.select(labels).rows())
+        settings = [one for one in study.settings if tuple(map(one.labels.get, labels)) in run]
+        seeds = len(study.runs.seed_numbers)
         step = each * outcomes.height * _SECONDS / outcomes["steps"].sum()
-        whole = last_steps(name, outcomes) * runs / outcomes.height
         rows.append(
             {
                 "experiment": name,
-                "settings": settings.height,
-                "seeds": settings["run"].max(),
-                "runs": runs,
+                "settings": len(settings),
+                "seeds": outcomes["seed"].n_unique(),
+                "runs": len(settings) * seeds,
                 "microseconds": 1e6 * step,
-                "hours": each * runs,
-                "hours_to_the_end": whole * step / _SECONDS,
+                "hours": each * len(settings) * seeds,
+                "hours_to_the_end": step * seeds * sum(one.steps for one in settings) / _SECONDS,
             }
         )
     return pl.DataFrame(rows)
-
-
-def last_steps(name: str, outcomes: pl.DataFrame) -> int:
-    """The sum over the runs of an experiment of the steps at which they end at the latest.
-
-    Example:
-        >>> last_steps("figure8", pl.DataFrame({"in_features": [4, 100, 125, 300]}))
-        35000000
-    """
-    if name == "table1":
-        return 200_000 * outcomes.height
-    if name == "figure8":
-        sizes = outcomes["in_features"]
-        return 5_000_000 * (outcomes.height + (sizes > 100).sum() + (sizes > 200).sum())
-    return 5_000_000 * outcomes.height
 
 
 def cost_markdown(costs: pl.DataFrame) -> str:

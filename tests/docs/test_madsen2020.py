@@ -215,8 +215,7 @@ def test_late_successes_and_gated_units():
             pl.col("solved_at_step").mean()
         ).iter_rows()
     )  # fmt: skip
-    assert 390_000 / means["add"] > 20
-    assert 160_000 / means["sub"] > 30
+    assert f"{means['add']:,.0f} and {means['sub']:,.0f} here" in PAGE
     gated = pl.read_csv(ROOT / "results/madsen2020/table6.csv").filter(model="Gated NAU/NMU")
     solved, seeds = gated.select("solved", "seeds").sum().row(0)
     assert f"is solved by {solved} of {seeds} runs here" in PAGE
