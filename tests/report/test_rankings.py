@@ -30,7 +30,24 @@ def test_the_best_is_on_top_with_its_interval():
     ends = np.array([segment[:, 0] for segment in bars.get_segments()])
     np.testing.assert_allclose(ends, [[0.89, 0.92], [0.79, 0.82], [0.69, 0.72]])
     theirs = points(axes, "published")[0].get_xdata()
-    np.testing.assert_allclose(theirs, [np.nan, 0.75, 0.77])
+    np.testing.assert_allclose(theirs, [0.75, 0.77])
+
+
+def test_what_lies_far_below_is_written_at_the_edge():
+    means = [0.975, 0.976, 0.977, 0.978, 0.963, 0.285]
+    rows = [
+        {"label": str(mean), "mean": mean, "low": mean - 0.001, "high": mean + 0.001}
+        | {"published_accuracy": theirs, "published_standard_error": 0.001}
+        for mean, theirs in zip(means, [0.81, 0.82, None, 0.83, 0.82, 0.51], strict=True)
+    ]
+    (axes,) = draw_ranking(pl.DataFrame(rows)).axes
+    np.testing.assert_allclose(points(axes, "ours")[0].get_xdata(), [*means[3::-1], 0.963])
+    assert sorted(points(axes, "published")[0].get_xdata()) == [0.81, 0.82, 0.82, 0.83]
+    assert [(text.get_text(), text.get_position()[1]) for text in axes.texts] == [
+        ("← 28.5%", 5),
+        ("← 51.0%", 5),
+    ]
+    assert axes.get_xlim()[0] > 0.75
 
 
 def test_one_seed_has_no_bar_and_what_is_not_published_is_not_drawn():
@@ -85,5 +102,5 @@ def test_tables_that_cannot_be_drawn(draw):
 def test_published_bars_are_one_standard_error():
     axes = draw_ranking(pl.DataFrame(ROWS), "dataset").axes[0]
     (bars,) = points(axes, "published")[2]
-    ends = [segment[:, 0] for segment in bars.get_segments()[1:]]  # the first is not published
+    ends = [segment[:, 0] for segment in bars.get_segments()]
     np.testing.assert_allclose(ends, [[0.749, 0.751], [0.769, 0.771]])

@@ -18,10 +18,13 @@ _OURS, _PUBLISHED = "#0072B2", "#D55E00"
 _KINDS = {"paired": ("#D55E00", "o", -0.17), "unpaired": ("#0072B2", "s", 0.17)}
 _LINE = 0.24  # inches for an activation
 _ABOUT = 1.3  # inches for what is around a panel
+_FAR = 8  # times the range of the middle half: what lies further below it would hide the rest
 
 
 def draw_ranking(summary: pl.DataFrame, panel: str | None = None, *, title: str = "") -> Figure:
     """Mean accuracies with 95% intervals, the most accurate first; published ones where there are.
+
+    An accuracy far below the others, which would push these together, is written at the edge.
 
     Args:
         summary: a row an activation, with the columns of `evaluate.compare` and label; with
@@ -121,18 +124,37 @@ def _draw_means(axes: Axes, rows: pl.DataFrame) -> None:
         rows.select(pl.coalesce(pl.col(name).cast(pl.Float64), "mean")).to_series().to_numpy()
         for name in ("low", "high")
     )
+    near = _near(mean)
     axes.errorbar(
-        mean, y, xerr=[mean - low, high - mean],
+        mean[near], y[near], xerr=[(mean - low)[near], (high - mean)[near]],
         fmt="o", color=_OURS, ms=5, elinewidth=1.3, capsize=2, label="ours, 95% interval",
     )  # fmt: skip
+    _write_far(axes, mean, y, ~near, _OURS)
     if "published_accuracy" in rows.columns and rows["published_accuracy"].is_not_null().any():
         theirs, error = (
             rows[f"published_{name}"].cast(pl.Float64).fill_null(np.nan).to_numpy()
             for name in ("accuracy", "standard_error")
         )
+        near = _near(theirs)
         axes.errorbar(
-            theirs, y, xerr=error, fmt="s", color=_PUBLISHED, mfc="white", ms=4.5,
+            theirs[near], y[near], xerr=error[near], fmt="s", color=_PUBLISHED, mfc="white", ms=4.5,
             elinewidth=1.1, capsize=2, label="published, standard error",
         )  # fmt: skip
+        _write_far(axes, theirs, y, ~near & ~np.isnan(theirs), _PUBLISHED)
     axes.set_yticks(y, rows["label"].to_list())
     axes.set_ylim(rows.height - 0.4, -0.6)
+
+
+def _near(accuracies: np.ndarray) -> np.ndarray:
+    """Which accuracies do not lie far below the middle half of them."""
+    lower, upper = np.nanquantile(accuracies, [0.25, 0.75])
+    return accuracies >= lower - _FAR * (upper - lower)
+
+
+def _write_far(axes: Axes, means: np.ndarray, y: np.ndarray, far: np.ndarray, color: str) -> None:
+    """Accuracies that are beyond the axis, in figures."""
+    for mean, at in zip(means[far], y[far], strict=True):
+        axes.text(
+            0.02, at, f"← {100 * mean:.1f}%", transform=axes.get_yaxis_transform(),
+            color=color, va="center", fontsize=9,
+        )  # fmt: skip
