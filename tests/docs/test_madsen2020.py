@@ -176,6 +176,26 @@ def test_what_is_found_among_correlated_inputs():
     assert set(runs["steps"]) == {3_000_000}
 
 
+def test_what_noise_and_correlation_do_to_table_1():
+    folder = ROOT / "results" / "madsen2020"
+    names = ("table1", "noise_table1", "correlated_table1")
+    plain, noisy, correlated = (
+        {row["model"]: row for row in pl.read_csv(folder / f"{name}.csv").to_dicts()}
+        for name in names
+    )
+    for model, row in plain.items():
+        assert row["seeds"] == noisy[model]["seeds"] == correlated[model]["seeds"] == 100
+        for other in (noisy, correlated):
+            assert other[model]["solved_low"] < row["solved_rate"] < other[model]["solved_high"]
+        assert correlated[model]["solved_at_median"] > row["solved_at_median"]
+    solved = [plain[model]["solved"] for model in ("NMU", "NAC*", "NALU")]
+    assert "of table 1 the NMU {}, NAC\\* {} and NALU {}".format(*solved) in PAGE
+    precision = 1 / noisy["NMU"]["error_to_noise_median"]
+    assert f"is {precision:.0f} times more precise outside the training range" in PAGE
+    ours, independent = (rows["NMU"]["solved"] for rows in (correlated, plain))
+    assert f"the NMU {ours}, where it solves {independent} of independent ones" in PAGE
+
+
 def test_what_the_whole_paper_would_cost():
     costs = projected_costs()
     runs, hours, to_the_end = costs.select("runs", "hours", "hours_to_the_end").sum().row(0)

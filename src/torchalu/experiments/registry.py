@@ -6,8 +6,9 @@ from importlib import import_module
 from typing import Any
 
 _MODULES = {
-    "madsen2020.tables": ("table1", "table2", "table6", "correlated"),
-    "madsen2020.noise": ("noise",),
+    "madsen2020.tables": ("table1", "table2", "table6"),
+    "madsen2020.noise": ("noise", "noise_table1"),
+    "madsen2020.correlation": ("correlated", "correlated_table1"),
     "madsen2020.figures": ("figure3", "figure7", "figure8"),
     "madsen2020.penalties": ("figure10", "figure11", "figure12"),
     "madsen2020.gates": ("figure9", "table5"),

@@ -52,8 +52,10 @@ EXHIBITS = {
     "figure15": Exhibit(
         "sequential MNIST, product, NMU without $R_z$", "sweep", experiment="figure4"
     ),
-    "noise": Exhibit("table 2 again, targets with 1% noise", "rates"),
-    "correlated": Exhibit("table 2 again, correlated inputs", "rates"),
+    "noise": Exhibit("tables 2 and 6 again, targets with 1% noise", "rates"),
+    "noise_table1": Exhibit("table 1 again, targets with 1% noise", "rates"),
+    "correlated": Exhibit("tables 2 and 6 again, correlated inputs", "rates"),
+    "correlated_table1": Exhibit("table 1 again, correlated inputs", "rates"),
     "single_module": Exhibit("one unit, 2 and 10 inputs, nine ranges", "counts"),
     "closed_form": Exhibit("table 6 without a network", "table"),
     "lowe2022.figure4": Exhibit("parity of four logits", "networks"),

@@ -1,4 +1,4 @@
-"""Table 2 again, with noisy training targets; beyond the paper."""
+"""The paper's tables again, with noisy training targets; beyond the paper."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import polars as pl
 from torchalu.engine import Result
 from torchalu.evaluate import noise_loss
 from torchalu.experiments.madsen2020 import models as paper
-from torchalu.experiments.madsen2020.tables import compared
+from torchalu.experiments.madsen2020.tables import compared, overlapping_sums
 from torchalu.experiments.native import NativeStudy
 from torchalu.experiments.runs import RunOptions, Runs
 from torchalu.experiments.setting import Setting
@@ -50,10 +50,10 @@ def noise(
     runs: RunOptions = Runs(seeds=50),
     *,
     noise: float = 0.01,
-    operations: tuple[Operation, ...] = ("mul", "add", "sub"),
+    operations: tuple[Operation, ...] = ("mul", "add", "sub", "div", "square", "root"),
     models: tuple[str, ...] = paper.ALL,
 ) -> NoiseStudy:
-    """Table 2 again, with noisy training targets; beyond the paper.
+    """Tables 2 and 6 again, with noisy training targets; beyond the paper.
 
     Args:
         runs: which seeds, and when a run ends.
@@ -71,9 +71,41 @@ def noise(
         >>> noise().settings[0].task.noise
         0.01
     """
-    if not noise > 0:
-        raise ValueError(
-            f"noise is {noise}; give a positive number, or take table2, which has no noise"
-        )
+    _check(noise, "table6")
     settings = compared(operations, models, runs.steps, noise=noise, criterion=noise_loss)
     return NoiseStudy("madsen2020.noise", settings, runs)
+
+
+def noise_table1(
+    runs: RunOptions = Runs(steps=200_000),
+    *,
+    noise: float = 0.01,
+    models: tuple[str, ...] = ("NAC*", "NALU", "NMU"),
+) -> NoiseStudy:
+    """Table 1 again, with noisy training targets; beyond the paper.
+
+    Args:
+        runs: which seeds, and when a run ends.
+        noise: standard deviation of the targets' relative error.
+        models: names of models, as in table 6.
+
+    Raises:
+        ValueError: a count that is not positive, a name that is unknown, no noise.
+
+    Source:
+        Beyond the paper, with the criterion of `noise`.
+
+    Example:
+        >>> [setting.task.noise for setting in noise_table1().settings]
+        [0.01, 0.01, 0.01]
+    """
+    _check(noise, "table1")
+    settings = overlapping_sums(models, runs.steps, noise=noise, criterion=noise_loss)
+    return NoiseStudy("madsen2020.noise_table1", settings, runs)
+
+
+def _check(noise: float, without: str) -> None:
+    if not noise > 0:
+        raise ValueError(
+            f"noise is {noise}; give a positive number, or take {without}, which has no noise"
+        )

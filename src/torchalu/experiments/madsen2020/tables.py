@@ -1,4 +1,4 @@
-"""The tables of the simple function task, and table 2 with correlated inputs."""
+"""The tables of the simple function task."""
 
 from __future__ import annotations
 
@@ -44,18 +44,12 @@ def table1(
         >>> len(table1(Runs(seeds=10)).chunks())
         10
     """
-    choose("models", models, paper.ALL)
-    task = SimpleFunction(
-        "mul",
-        in_features=4,
-        subsets=((0, 1), (0, 1, 2, 3)),
+    settings = overlapping_sums(
+        models,
+        runs.steps,
         interpolation_range=interpolation_range,
         extrapolation_range=extrapolation_range,
     )
-    settings = [
-        Setting(paper.model(name), task, runs.steps, {"model": name, "operation": "mul"})
-        for name in models
-    ]
     return NativeStudy("madsen2020.table1", settings, runs, PUBLISHED["table1"])
 
 
@@ -110,30 +104,50 @@ def table6(
     return NativeStudy("madsen2020.table6", settings, runs, PUBLISHED["table6"])
 
 
-def correlated(
-    runs: RunOptions = Runs(seeds=50),
+def overlapping_sums(
+    models: Sequence[str],
+    steps: int,
     *,
-    correlation: float = 0.5,
-    operations: tuple[Operation, ...] = ("mul", "add", "sub"),
-    models: tuple[str, ...] = paper.ALL,
-) -> NativeStudy:
-    """Table 2 again, with inputs that are correlated; beyond the paper.
+    interpolation_range: tuple[float, float] = (1.0, 2.0),
+    extrapolation_range: tuple[float, float] = (2.0, 6.0),
+    noise: float = 0.0,
+    correlation: float = 0.0,
+    criterion: Criterion = threshold,
+) -> list[Setting]:
+    """The task of table 1, (x1 + x2) (x1 + x2 + x3 + x4), for each model.
 
     Args:
-        runs: which seeds, and when a run ends.
-        correlation: of each pair of inputs.
-        operations: "add", "sub", "mul", "div", "square", "root".
-        models: names of models, as in table 6.
+        models: names of models.
+        steps: optimizer steps of a run, at most.
+        interpolation_range: where training inputs are drawn from.
+        extrapolation_range: where test inputs are drawn from.
+        noise: of the task's targets.
+        correlation: of the task's inputs.
+        criterion: gives the extrapolation loss below which a task is solved.
 
     Raises:
-        ValueError: a count that is not positive, a name that is unknown.
+        ValueError: a name that is unknown.
 
     Example:
-        >>> correlated().settings[0].task.correlation
-        0.5
+        >>> overlapping_sums(["NMU"], 1000)[0].task.subsets
+        ((0, 1), (0, 1, 2, 3))
     """
-    settings = compared(operations, models, runs.steps, correlation=correlation)
-    return NativeStudy("madsen2020.correlated", settings, runs)
+    choose("models", models, paper.ALL)
+    task = SimpleFunction(
+        "mul",
+        in_features=4,
+        subsets=((0, 1), (0, 1, 2, 3)),
+        interpolation_range=interpolation_range,
+        extrapolation_range=extrapolation_range,
+        noise=noise,
+        correlation=correlation,
+    )
+    return [
+        Setting(
+            paper.model(name), task, steps, {"model": name, "operation": "mul"}, criterion=criterion
+        )
+        for name in models
+    ]
 
 
 def compared(
