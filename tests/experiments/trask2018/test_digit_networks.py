@@ -7,6 +7,7 @@ from torch.nn import functional
 
 from digit_bars import bars
 from torchalu import nn
+from torchalu.experiments.trask2018.digit_data import TRAIN_LENGTHS
 from torchalu.experiments.trask2018.digit_models import (
     ADDING_MODELS,
     ADDING_UNITS,
@@ -23,6 +24,11 @@ from torchalu.experiments.trask2018.digit_networks import (
 from torchalu.experiments.trask2018.digit_training import SeriesTraining
 from torchalu.tasks import SequentialMNIST
 
+PAIRS = [
+    *(("count", name) for name in ADDING_MODELS),
+    *(("sum", name) for name in ADDING_UNITS),
+    *(("product", name) for name in MULTIPLYING_UNITS),
+]
 TINY = SeriesTraining(epochs=4, settle_epochs=2, evaluate_every=2, batch_size=2, hidden_size=4)
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -83,6 +89,26 @@ def test_every_model_answers_and_learns_in_all_its_parameters(operation, name):
     assert all(p.grad is not None for p in network.parameters())
     again = TINY.network(operation, name, seed=0)
     assert all(a.equal(b) for a, b in zip(network.parameters(), again.parameters(), strict=True))
+
+
+@pytest.mark.parametrize(("operation", "name"), PAIRS)
+def test_the_first_gradient_of_every_unit_is_finite_on_series_to_train_on(operation, name):
+    """That of a NALU whose features start near 0 is not, and then nothing is trained."""
+    length = TRAIN_LENGTHS[operation]
+    for seed in range(5):
+        network = SeriesTraining().network(operation, name, seed)
+        network.loss(SequentialMNIST(operation, length, bars("train")).batch(0, 6)).backward()
+        norm = torch.nn.utils.get_total_norm([p.grad for p in network.parameters()])
+        assert norm.isfinite(), seed
+
+
+def test_features_start_around_their_mean():
+    torch.manual_seed(0)
+    plain = DigitFeatures(dropout=False)
+    torch.manual_seed(0)
+    shifted = DigitFeatures(dropout=False, mean=1.0)
+    images = torch.randn(4, 1, 28, 28)
+    torch.testing.assert_close(shifted(images), 1 + plain(images))
 
 
 def test_the_loss_is_the_error_at_the_end_with_r_z_over_all_steps():
@@ -161,19 +187,14 @@ def test_r_z_is_of_a_single_answer():
     assert list(factors.values()) == [0.5, 0.5, 0.0, 0.0]
 
 
-@pytest.mark.parametrize(
-    ("operation", "name"),
-    [("count", name) for name in ADDING_MODELS]
-    + [("sum", name) for name in ADDING_UNITS]
-    + [("product", name) for name in MULTIPLYING_UNITS],
-)
-def test_every_model_overfits_one_batch(operation, name):
-    batch = SequentialMNIST(operation, 2, bars("train"), seed=1).batch(0, 4)
-    network = SeriesTraining().network(operation, name, seed=0)
+@pytest.mark.parametrize(("operation", "name"), PAIRS)
+def test_every_model_overfits_one_batch_of_series_to_train_on(operation, name):
+    batch = SequentialMNIST(operation, TRAIN_LENGTHS[operation], bars("train"), seed=1).batch(0, 4)
+    network = SeriesTraining().network(operation, name, seed=1)
     network.input_penalty = 0.0
     optimizer = torch.optim.Adam(network.parameters(), 3e-3, fused=True)
     bound = 0.02 * batch.final.var(0, correction=0).mean().item()
-    for _ in range(250):
+    for _ in range(1000):
         loss = network.loss(batch)
         if loss.item() < bound:
             break

@@ -147,6 +147,9 @@ class SeriesModel:
         input_penalty: the factor of R_z, where there is one answer: of several, each ignores most
             features, and what R_z asks of these biases the counts.
         clip_norm: the gradient's norm is kept below it.
+        features_mean: what the features start around. Near 0, where they start by themselves, a
+            NALU in log space multiplies its state by a great power of them at each step: over a
+            series its gradient overflows.
 
     Source:
         NAU and NMU: Madsen & Johansen 2020, appendix D. iNALU: Schloer et al. 2020. Modified
@@ -164,6 +167,7 @@ class SeriesModel:
     penalty: float = 0.0
     input_penalty: float = 0.0
     clip_norm: float = math.inf
+    features_mean: float = 0.0
 
     @property
     def is_unit(self) -> bool:
@@ -199,7 +203,7 @@ MODELS = {
         SeriesModel("RNN-tanh", nn.RNN),
         SeriesModel("RNN-ReLU", nn.RNN, {"nonlinearity": "relu"}),
         SeriesModel("NAC", NAC),
-        SeriesModel("NALU", NALU, clip_norm=1.0),
+        SeriesModel("NALU", NALU, clip_norm=1.0, features_mean=1.0),
         SeriesModel("NAU", NAU, penalty=10.0, input_penalty=1.0),
         SeriesModel("NMU", NMU, penalty=10.0, input_penalty=1.0, clip_norm=1.0),
         SeriesModel("NACMul", NACMul, clip_norm=1.0),

@@ -25,6 +25,7 @@ class DigitFeatures(nn.Module):
     Args:
         output: what follows the last linear layer: nothing, a softmax, or its logarithm.
         dropout: whether the example's two dropouts are there.
+        mean: what the numbers start around; a softmax does not see it.
 
     Shape:
         `(*, 1, 28, 28)` to `(*, 10)`.
@@ -35,7 +36,8 @@ class DigitFeatures(nn.Module):
     Source:
         Trask et al. 2018, section 4.2 and its footnote: the example as it was in 2018, with 10 and
         20 channels and 50 hidden units, which ends in a log-softmax. Departure, where the paper
-        leaves a choice: "linear" is what stands before the log-softmax, which is never positive.
+        leaves a choice: "linear" is what stands before the log-softmax, which is never positive;
+        and its answers may start around a mean.
         The maximum is taken before the first ReLU, as in the example.
 
     Example:
@@ -43,7 +45,9 @@ class DigitFeatures(nn.Module):
         torch.Size([2, 7, 10])
     """
 
-    def __init__(self, output: Output = "linear", *, dropout: bool = True) -> None:
+    def __init__(
+        self, output: Output = "linear", *, dropout: bool = True, mean: float = 0.0
+    ) -> None:
         super().__init__()
         choose("output", [output], get_args(Output))
         ends = {"linear": [], "log_softmax": [nn.LogSoftmax(-1)], "softmax": [nn.Softmax(-1)]}
@@ -59,7 +63,7 @@ class DigitFeatures(nn.Module):
             nn.Linear(320, 50),
             nn.ReLU(),
             nn.Dropout() if dropout else nn.Identity(),
-            nn.Linear(50, NUM_FEATURES),
+            _around(nn.Linear(50, NUM_FEATURES), mean),
             *ends[output],
         ).to(memory_format=torch.channels_last)  # pyright: ignore[reportCallIssue]
 
@@ -67,6 +71,13 @@ class DigitFeatures(nn.Module):
         """Read all images at once."""
         flat = images.reshape(-1, 1, 28, 28).contiguous(memory_format=torch.channels_last)
         return self.layers(flat).reshape(*images.shape[:-3], NUM_FEATURES)
+
+
+def _around(layer: nn.Linear, mean: float) -> nn.Linear:
+    """A layer whose answers are shifted by a mean."""
+    with torch.no_grad():
+        layer.bias.add_(mean)
+    return layer
 
 
 class CellAccumulator(nn.Module):

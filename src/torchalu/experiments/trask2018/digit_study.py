@@ -78,12 +78,14 @@ class SeriesSetting:
         """What settles its results, for the configuration of a study."""
         numbers = asdict(self.training)
         numbers["device"] = torch.device(self.training.device).type
+        mean = MODELS[self.model].features_mean
         return {
             "labels": dict(self.labels),
             "operation": self.operation,
             "train_length": TRAIN_LENGTHS[self.operation],
             "test_lengths": list(self.test_lengths),
             "training": numbers,
+            **({"features_mean": mean} if mean else {}),
         }
 
     def run(self, seed: int, scratch: Path, report: Report) -> Part:

@@ -92,7 +92,7 @@ class SeriesTraining:
         """
         model = MODELS[name]
         with seeded(seed):
-            features = DigitFeatures(self.output, dropout=self.dropout)
+            features = DigitFeatures(self.output, dropout=self.dropout, mean=model.features_mean)
             accumulator = model.accumulator(operation, self.hidden_size, keep_state=self.keep_state)
         factor = 0.0 if operation == "count" else self.penalty * model.input_penalty
         return SeriesNetwork(features, accumulator, factor).to(self.device)
