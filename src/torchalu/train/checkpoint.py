@@ -247,14 +247,16 @@ def _compare(path: Path, found: dict[str, Any], wanted: dict[str, Any]) -> None:
 
 
 def _difference(found: Any, wanted: Any, within: str = "") -> tuple[str, Any, Any] | None:
-    """The first entry in which two differ, and both values; the names, where these differ."""
+    """The first entry in which two differ, and both values; else the names, where these differ."""
     if not (isinstance(found, dict) and isinstance(wanted, dict)):
         return None if found == wanted else (within, found, wanted)
-    if within and found.keys() != wanted.keys():
-        return within, sorted(found), sorted(wanted)
     for name in wanted | found:
+        if within and not (name in found and name in wanted):
+            continue
         path = f"{within}.{name}" if within else name
         difference = _difference(found.get(name, {}), wanted.get(name, {}), path)
         if difference is not None:
             return difference
+    if within and found.keys() != wanted.keys():
+        return within, sorted(found), sorted(wanted)
     return None

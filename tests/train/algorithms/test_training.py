@@ -25,7 +25,7 @@ from torchalu.train.algorithms import (
     new_module,
     train_algorithm,
 )
-from torchalu.train.algorithms.training import attempt_seed
+from torchalu.train.algorithms.training import attempt_seed, validation_symbols
 
 KILLED = Path(__file__).with_name("killed_training.py")
 TINY = AlgorithmTraining(
@@ -75,6 +75,52 @@ def test_hardening_goes_on_where_it_was(tmp_path):
     assert again.records.drop("seconds").equals(unbroken.records.drop("seconds"))
     states = again.module.state_dict(), unbroken.module.state_dict()
     assert all(torch.equal(states[0][name], value) for name, value in states[1].items())
+
+
+@pytest.mark.parametrize("steps_more", [20, 45, 80])
+def test_what_is_kept_is_the_network_that_was_validated(steps_more):
+    """Before its noise is whole its state is not rounded, however early the training ends."""
+    training = AlgorithmTraining(
+        maps=12, bins=(2, 3), batch=16, learning_rate=0.02, steps=300, ramp=40, settle=40,
+        evaluate_every=10, validate_at=(1.0,), validation_strings=8, levels=2,
+    )  # fmt: skip
+    task = algorithm("copy")
+    began = int(train_algorithm(task, training).records["hardening_began"][-1])
+    training = dataclasses.replace(training, steps=began + steps_more)
+    result = train_algorithm(task, training)
+    assert result.module.levels == (0 if steps_more == 20 else 2)
+    again = StringValidation(task, [3], 8, training.seed, noise=training.noise)(result.module)
+    assert again["validation_loss"] == pytest.approx(result.validation_loss, rel=1e-6)
+
+
+def test_a_file_is_validated_at_several_of_its_lengths():
+    """One of its lengths alone may have a single row."""
+    rng = np.random.default_rng(0)
+    texts = {"".join(rng.choice(["a", "b"], n)) for n in range(1, 21) for _ in range(40)}
+    rows = {text: text[::-1] for text in texts} | {"a" * 24: "a" * 24, "b" * 24: "b" * 24}
+    task = own_task(rows, name="badd")
+    training = dataclasses.replace(TINY, bins=tuple(range(1, 25)), validation_strings=32)
+    put_aside = task.split()[1]
+    symbols = validation_symbols(put_aside, 24, training.validate_at)
+    assert len(symbols) == 8
+    assert {symbols[0], symbols[-1]} == {min(map(len, put_aside.rows)), max(map(len, put_aside.rows))}
+    texts = StringValidation(put_aside, symbols, 32, seed=0).texts
+    for length, chosen in texts.items():
+        assert sorted(chosen) == sorted(text for text in put_aside.rows if len(text) == length)
+    records = train_algorithm(task, training).records
+    assert set(records["symbols"]) <= set(symbols)
+    assert records["symbols"][0] == symbols[0]
+
+
+def test_a_file_has_no_recipe_of_a_name():
+    """It may be called badd, and be anything."""
+    rows = {"ab": "ba", "aab": "baa"}
+    recipes = {
+        AlgorithmTraining.improved(own_task(rows, name=name))
+        for name in ("own", "badd", "copy", "bmul")
+    }
+    assert len(recipes) == 1
+    assert AlgorithmTraining.improved(algorithm("badd")) not in recipes
 
 
 def test_the_average_is_kept_with_sharp_gates(monkeypatch):
@@ -277,6 +323,11 @@ def test_what_a_training_cannot_do_is_named(tmp_path, monkeypatch):
             train_algorithm(algorithm("badd"), other, folder=tmp_path)
     with pytest.raises(CheckpointError, match="a run with task = 'badd', and this one has 'bmul'"):
         train_algorithm(algorithm("bmul"), TINY, folder=tmp_path)
+    other = dataclasses.replace(TINY, noise=0.0, sharpening=1.0)  # fewer methods, another task
+    with pytest.raises(CheckpointError, match="a run with task = 'badd', and this one has 'bmul'"):
+        train_algorithm(algorithm("bmul"), other, folder=tmp_path)
+    with pytest.raises(CheckpointError, match=r"with noise = 0\.5, and this one has 0\.0"):
+        train_algorithm(algorithm("badd"), other, folder=tmp_path)
     monkeypatch.setattr("torchalu.evaluate.memory.free_bytes", lambda device: 1)
     with pytest.raises(
         ValueError, match=r"bins is \(3, 5\), batch 2 and maps 6, which takes about"
@@ -350,7 +401,20 @@ def test_what_a_user_has_changed_is_named_by_the_name_that_he_gave_it(tmp_path):
         ({"bins": (8, 4)}, r"bins is \(8, 4\)"),
         ({"validate_at": ()}, r"validate_at is \(\); give positive multiples"),
         ({"end_after": -1}, "end_after is -1"),
-        ({"extra_steps": -1}, "extra_steps is -1; give 0 or more"),
+        ({"extra_steps": -1}, "extra_steps is -1; give an integer, 0 or more"),
+        ({"seed": -1}, "seed is -1; give an integer, 0 or more"),
+        ({"start": -4}, "start is -4; give a positive integer"),
+        ({"average": 1.0}, "average is 1.0; give a number from 0 up, below 1"),
+        ({"dropout": 1.0}, "dropout is 1.0; give a number from 0 up, below 1"),
+        ({"noise": -1.0}, "noise is -1.0; give a finite number, 0 or more"),
+        ({"initial_noise": 2.0}, "initial_noise is 2.0 and noise 0.5; give a number from 0 to"),
+        ({"saturation_least": 1.0}, "saturation_least is 1.0 and saturation 0.001; give"),
+        ({"saturation": -1.0}, "saturation is -1.0; give a finite number, 0 or more"),
+        ({"learning_rate": float("inf")}, "learning_rate is inf; give a finite number above 0"),
+        ({"epsilon": -1.0}, "epsilon is -1.0; give a finite number, 0 or more"),
+        ({"gradient_noise": float("nan")}, "gradient_noise is nan; give a finite number, 0 or"),
+        ({"pull_factor": 1.0}, "pull_factor is 1.0; give a finite factor above 1"),
+        ({"clip_norm": 0.0}, "clip_norm is 0.0; give a number above 0; infinite for none"),
         ({"parameter_sets": 6}, "parameter_sets is 6 and lengths 'bins'"),
         ({"form": "cgru"}, "saturation is 0.001 and form 'cgru'"),
     ],
@@ -375,7 +439,7 @@ def test_the_recipes_have_the_papers_numbers():
     assert LengthCurriculum(algorithm("badd")).length == 6
 
 
-@pytest.mark.parametrize(("name", "value"), [("steps", 2.5), ("batch", True)])
+@pytest.mark.parametrize(("name", "value"), [("steps", 2.5), ("batch", True), ("maps", 6.0)])
 def test_counts_that_are_no_integers_are_type_errors(name, value):
     with pytest.raises(TypeError, match=f"{name} is {value}; give a positive integer"):
         dataclasses.replace(AlgorithmTraining(), **{name: value})

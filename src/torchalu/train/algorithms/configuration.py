@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
-from torchalu.arguments import check_positive_integers
-from torchalu.tasks.algorithms import AlgorithmicTask
+from torchalu.arguments import check_integers_from_zero, check_positive_integers
+from torchalu.tasks.algorithms import AlgorithmicTask, StringFileTask
 from torchalu.train.algorithms.lengths import check_shares
 
 _LENGTHS, _SHORT = tuple(range(2, 42)), tuple(range(2, 22))
@@ -18,6 +19,26 @@ _FAR = (1.0, 2.5, 5.0, 10.0, 20.0)
 _SUMS = ("badd", "badd3", "badd_unaligned", "bsub", "increment")
 _PRODUCTS = ("bmul", "qmul", "dmul")
 _MOVES = {"copy": _SHORT, "reverse": _SHORT, "sort": _SHORT, "duplicate": _LENGTHS}
+
+_FROM_0 = (lambda x: 0 <= x < math.inf), "a finite number, 0 or more"
+_POSITIVE = (lambda x: 0 < x < math.inf), "a finite number above 0"
+_BELOW_1 = (lambda x: 0 <= x < 1), "a number from 0 up, below 1"
+_RANGES: dict[str, tuple[Callable[[float], bool], str]] = {
+    "initial_scale": _POSITIVE,
+    "dropout": _BELOW_1,
+    "noise": _FROM_0,
+    "sharpening": ((lambda x: 1 <= x < math.inf), "a factor of 1 or more"),
+    "pull": _FROM_0,
+    "pull_factor": ((lambda x: 1 < x < math.inf), "a finite factor above 1"),
+    "epsilon": _FROM_0,
+    "learning_rate": _POSITIVE,
+    "plateau_factor": ((lambda x: 0 < x <= 1), "a number above 0, 1 at most"),
+    "clip_norm": ((lambda x: x > 0), "a number above 0; infinite for none"),
+    "gradient_noise": _FROM_0,
+    "saturation": _FROM_0,
+    "average": _BELOW_1,
+}
+"""What is allowed, and how to say it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +96,8 @@ class AlgorithmTraining:
         steps: at most.
         evaluate_every: steps from one evaluation to the next.
         checkpoint_every: steps from one checkpoint to the next.
-        validate_at: the lengths of the validation strings, as multiples of the greatest length.
+        validate_at: the lengths of the validation strings, as multiples of the greatest length;
+            a task from a file is validated on up to eight of its own, the shortest and longest included.
         validation_strings: how many of each length.
         long_validation_strings: how many of each length of more than 1000 symbols, if fewer.
         end_after: evaluations in a row with all validation strings right that end the run; 0 turns
@@ -163,6 +185,12 @@ class AlgorithmTraining:
                     f"{name} is {getattr(self, name)!r}; give {values[0]!r} or {values[1]!r}"
                 )
         counts = (
+            "maps",
+            "width",
+            "layers",
+            "kernel_size",
+            "parameter_sets",
+            "start",
             "batch",
             "every",
             "ramp",
@@ -181,15 +209,19 @@ class AlgorithmTraining:
             if value is not None:
                 check_positive_integers(**{name: value})
         check_shares(long_carries=self.long_carries, smaller=self.smaller, threshold=self.threshold)
-        for name in ("extra_steps", "wait", "levels", "end_after"):
-            if getattr(self, name) < 0:
-                raise ValueError(f"{name} is {getattr(self, name)}; give 0 or more")
-        if not 1 <= self.sharpening < math.inf:
-            raise ValueError(f"sharpening is {self.sharpening}; give a factor of 1 or more")
-        if not 0 < self.plateau_factor <= 1:
-            raise ValueError(
-                f"plateau_factor is {self.plateau_factor}; give a number above 0, 1 at most"
-            )
+        names = ("extra_steps", "wait", "levels", "end_after", "seed")
+        check_integers_from_zero(**{name: getattr(self, name) for name in names})
+        for name, (allowed, meant) in _RANGES.items():
+            if not allowed(getattr(self, name)):
+                raise ValueError(f"{name} is {getattr(self, name)}; give {meant}")
+        for name, most in (("initial_noise", "noise"), ("saturation_least", "saturation")):
+            if getattr(self, most) and not 0 <= getattr(self, name) <= getattr(self, most):
+                raise ValueError(
+                    f"{name} is {getattr(self, name)} and {most} {getattr(self, most)}; give a "
+                    f"number from 0 to {most}"
+                )
+        for symbols in self.bins:
+            check_positive_integers(bins=symbols)
         if not self.bins or list(self.bins) != sorted({*self.bins}):
             raise ValueError(f"bins is {self.bins}; give symbols in growing order")
         if not self.validate_at or not all(0 < at < math.inf for at in self.validate_at):
@@ -210,7 +242,8 @@ class AlgorithmTraining:
         """The recipe of the improved form.
 
         Args:
-            task: sums take fewer maps and more dropout; copying, reversing, sorting and duplicating
+            task: a task from a file has none of the names below, whatever it is called. Sums take
+                fewer maps and more dropout; copying, reversing, sorting and duplicating
                 fewer maps, and all but the last strings of 21 symbols at most; more than four
                 symbols more maps.
 
@@ -234,7 +267,8 @@ class AlgorithmTraining:
             >>> AlgorithmTraining.improved(algorithm("dmul")).maps
             192
         """
-        if task.name in _SUMS:
+        name = "" if isinstance(task, StringFileTask) else task.name  # a file may have any
+        if name in _SUMS:
             return cls(
                 maps=48,
                 dropout=0.5,
@@ -248,11 +282,11 @@ class AlgorithmTraining:
                 attempts=8,
                 validate_at=(*_FAR, 40.0),
             )
-        if task.name in _MOVES:
-            return cls(maps=48, learning_rate=0.01, bins=_MOVES[task.name], validate_at=_FAR)
+        if name in _MOVES:
+            return cls(maps=48, learning_rate=0.01, bins=_MOVES[name], validate_at=_FAR)
         maps = 96 if len(task.alphabet) <= 4 else 192
         recipe = cls(maps=maps, learning_rate=0.01 * 48 / maps, settle=2400, long_carries=0.5)
-        if task.name in _PRODUCTS:
+        if name in _PRODUCTS:
             return dataclasses.replace(
                 recipe,
                 noise=1.0,

@@ -24,10 +24,11 @@ class GiveUp(Hook):
     Args:
         hardening: which begins when the task is learned.
         patience: steps from there, and from each evaluation that finds nearly all validation
-            strings of the second of their lengths right, in which another has to; and those from
+            strings of a length right, in which another has to; and those from
             the step with whole noise on in which one has to find those of all lengths right, if the
             training waits for it.
         held: the fraction of them that has to be right.
+        at: this length, in symbols; the second that is validated at if left out.
 
     Attributes:
         held_at: the step of the last such evaluation; -1 before there is one.
@@ -47,16 +48,19 @@ class GiveUp(Hook):
 
     kept = ("held_at", "given_up")
 
-    def __init__(self, hardening: Hardening, patience: int, held: float = 0.9) -> None:
+    def __init__(
+        self, hardening: Hardening, patience: int, held: float = 0.9, at: int | None = None
+    ) -> None:
         check_positive_integers(patience=patience)
         if not 0 < held <= 1:
             raise ValueError(f"held is {held}; give a number above 0, 1 at most")
-        self.hardening, self.patience, self.held = hardening, patience, held
+        self.hardening, self.patience, self.held, self.at = hardening, patience, held, at
         self.held_at, self.given_up = -1, False
 
     def after_evaluation(self, progress: Progress, row: Mapping[str, float]) -> None:
         """End where patience is at its end."""
-        if list(right_by_symbols(row).values())[1] >= self.held:
+        right = right_by_symbols(row)
+        if right[[*right][1] if self.at is None else self.at] >= self.held:
             self.held_at = progress.step
         hardening = self.hardening
         if hardening.began < 0:

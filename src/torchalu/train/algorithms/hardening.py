@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from torchalu.arguments import check_positive_integers
 from torchalu.nn import NeuralGPUBase
@@ -18,8 +18,8 @@ class Hardening(Hook):
               \frac{\lambda_t}{\lambda} = \max\Bigl(\phi, 1 - \frac{t - t_1}{l}\Bigr)
               \ \text{from } t_1 \text{ on}
 
-    with the first step t_0 after which nearly all validation strings of the greatest training
-    length are right, the noise is nu_0 before it, and the first step t_1 from t_0 + k on after
+    with the first step t_0 after which nearly all validation strings of the training lengths are
+    right, the noise is nu_0 before it, and the first step t_1 from t_0 + k on after
     which all validation strings of all lengths are right, t_0 + k + w at the latest.
     A signal that is passed on from position to position without noise may fade by a little in
     each step, which strings of the training lengths do not show. With noise it has to be restored
@@ -34,7 +34,8 @@ class Hardening(Hook):
         wait: w, those for which it stays as it was, at most, as long as a validation string is
             wrong.
         floor: phi, the least fraction of the learning rate.
-        learned: the fraction of those validation strings that has to be right.
+        learned: the fraction of those validation strings that has to be right, at each length.
+        at: these lengths, in symbols; the least that is validated at if left out.
 
     Attributes:
         began: t_0; -1 before it.
@@ -65,6 +66,7 @@ class Hardening(Hook):
         floor: float = 0.02,
         learned: float = 0.9,
         wait: int = 0,
+        at: Sequence[int] = (),
     ) -> None:
         if not noise >= 0:
             raise ValueError(f"noise is {noise}; give a number from 0 up")
@@ -78,6 +80,7 @@ class Hardening(Hook):
                 raise ValueError(f"{name} is {share}; give a number above 0, 1 at most")
         self.noise, self.initial, self.ramp, self.settle = noise, initial, ramp, settle
         self.floor, self.learned, self.wait = floor, learned, wait
+        self.at = tuple(at)
         self.began = self.settling = -1
 
     def amplitude(self, step: int) -> float:
@@ -107,11 +110,11 @@ class Hardening(Hook):
 
     def after_evaluation(self, progress: Progress, row: Mapping[str, float]) -> None:
         """Begin where the task is learned, and settle where all strings are right."""
-        right = [*right_by_symbols(row).values()]
+        right = right_by_symbols(row)
         if self.began < 0:
-            if right[0] >= self.learned:
+            if all(right[n] >= self.learned for n in self.at or [*right][:1]):
                 self.began = progress.step
-        elif self.began + self.ramp <= progress.step < self._from and min(right) == 1:
+        elif self.began + self.ramp <= progress.step < self._from and min(right.values()) == 1:
             self.settling = progress.step
 
     def after_step(self, progress: Progress) -> None:

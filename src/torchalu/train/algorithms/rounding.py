@@ -62,6 +62,14 @@ class Rounding(Hook):
             self.began = progress.step
             progress.best_loss = math.inf
 
+    def levels_at(self, step: int) -> int:
+        """The module's levels in the evaluation after a step, 0 before rounding set in.
+
+        Args:
+            step: steps taken before the evaluation.
+        """
+        return self.levels if 0 <= self.began < step else 0
+
     @contextmanager
     def evaluating(self, progress: Progress) -> Iterator[None]:
         """Set the module's levels, once it has begun."""

@@ -6,11 +6,11 @@ import dataclasses
 import hashlib
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
@@ -42,6 +42,10 @@ from torchalu.train.hooks import Hook, Progress
 from torchalu.train.loop import fit
 from torchalu.train.run import OptimizerFactory
 
+ModuleFactory: TypeAlias = Callable[[AlgorithmicTask, AlgorithmTraining], nn.Module]
+_FILE_LENGTHS = 8
+"""Lengths at which what is learned from a file is validated, at most."""
+
 
 @dataclass(frozen=True)
 class AlgorithmProgress:
@@ -69,7 +73,7 @@ def train_algorithm(
     task: AlgorithmicTask,
     training: AlgorithmTraining,
     *,
-    module: nn.Module | None = None,
+    module: nn.Module | ModuleFactory | None = None,
     device: torch.device | str = "cpu",
     folder: str | os.PathLike[str] | None = None,
     report: Callable[[AlgorithmProgress], None] | None = None,
@@ -85,8 +89,9 @@ def train_algorithm(
     Args:
         task: what is learned.
         training: by which methods, with which numbers.
-        module: what learns it, in one attempt; new Neural GPUs of the form that `training` says
-            if left out.
+        module: what learns it, in one attempt; or a function that makes what learns it from the
+            task and the training of an attempt, whose seed is its own. New Neural GPUs of the form
+            that `training` says if left out.
         device: where it learns.
         folder: for the checkpoint.
         report: called about ten times a second. It may raise to end the training; a checkpoint is
@@ -104,20 +109,27 @@ def train_algorithm(
         >>> result.steps, result.records["symbols"].to_list()
         (2, [4])
     """
-    check_training_memory(task, training, module=module, device=device)
+    given = module if isinstance(module, nn.Module) else None
+    make: ModuleFactory = new_module if module is None or given is not None else module
+    check_training_memory(task, training, module=given, device=device)
     learned, validated = _with_carries(task, training).split()
     plan = length_plan(learned, training)
-    longest = [round(plan.longest * multiple) for multiple in sorted(training.validate_at)]
     counts = training.validation_strings, training.seed, training.long_validation_strings
-    validation = StringValidation(validated, longest, *counts, noise=training.noise)
+    validation = StringValidation(
+        validated,
+        validation_symbols(validated, plan.longest, training.validate_at),
+        *counts,
+        noise=training.noise,
+        trained=plan.longest,
+    )
     attempts = []
-    most = training.attempts if module is None else 1
+    most = training.attempts if given is None else 1
     for attempt in range(most):
         trained = dataclasses.replace(training, seed=attempt_seed(training.seed, attempt))
         result = _attempt(
             task,
             trained,
-            (new_module(task, trained) if module is None else module).to(device),
+            (make(task, trained) if given is None else given).to(device),
             TrainingStrings(
                 learned,
                 length_plan(learned, trained),
@@ -150,10 +162,10 @@ def _attempt(
     """One attempt, with a start of its own; the last is not given up."""
     plan = strings.plan
     clock = _Clock(task, training)
-    hooks = [plan, *_methods(plan, training), clock]
+    hooks = [plan, *_methods(plan, training, validation), clock]
     hardening = next((hook for hook in hooks if isinstance(hook, Hardening)), None)
-    if hardening is not None and not last and len(validation.symbols) > 1:
-        hooks.append(GiveUp(hardening, training.patience))
+    if hardening is not None and not last and validation.longer:
+        hooks.append(GiveUp(hardening, training.patience, at=validation.longer[0]))
     result = fit(
         module.train(),
         lambda step, _: strings(step),
@@ -177,7 +189,9 @@ def _attempt(
     if hardening is not None:
         assert isinstance(module, NeuralGPUBase)
         module.noise = training.noise
-        module.levels = training.levels or module.levels
+        rounding = next((hook for hook in hooks if isinstance(hook, Rounding)), None)
+        if rounding is not None:
+            module.levels = rounding.levels_at(result.best_step)
     given_up = any(isinstance(hook, GiveUp) and hook.given_up for hook in hooks)
     return AlgorithmResult(
         module.eval(),
@@ -235,7 +249,37 @@ def length_plan(task: AlgorithmicTask, training: AlgorithmTraining) -> LengthPla
     )
 
 
-def _methods(plan: LengthPlan, training: AlgorithmTraining) -> list[Hook]:
+def validation_symbols(
+    task: AlgorithmicTask, longest: int, multiples: Sequence[float]
+) -> list[int]:
+    """The lengths that a training validates at, in symbols.
+
+    A file has few strings of each length: up to eight of its lengths are taken, the shortest and
+    the longest among these.
+
+    Args:
+        task: whose lengths they are.
+        longest: that training strings have.
+        multiples: of it to validate at; of a file the greatest counts alone.
+
+    Example:
+        >>> from torchalu.tasks import algorithm
+        >>> validation_symbols(algorithm("badd"), 41, (1.0, 2.5, 5.0, 10.0))
+        [41, 102, 205, 410]
+    """
+    symbols = [round(longest * multiple) for multiple in sorted(multiples)]
+    if not isinstance(task, StringFileTask):
+        return symbols
+    lengths = task.sample_lengths(task.lengths(symbols[-1]))
+    if not lengths:
+        return symbols[-1:]  # which is refused
+    places = np.linspace(0, len(lengths) - 1, num=min(len(lengths), _FILE_LENGTHS))
+    return [task.symbols(lengths[round(place)]) for place in places]
+
+
+def _methods(
+    plan: LengthPlan, training: AlgorithmTraining, validation: StringValidation
+) -> list[Hook]:
     """The methods that a training has turned on; relaxation comes after noise, to pool it too."""
     hooks: list[Hook] = []
     if training.saturation:
@@ -248,6 +292,7 @@ def _methods(plan: LengthPlan, training: AlgorithmTraining) -> list[Hook]:
             training.settle,
             initial=training.initial_noise,
             wait=training.wait,
+            at=validation.shorter,
         )
         hooks.append(hardening)
     if training.gradient_noise:

@@ -29,8 +29,9 @@ class StringValidation:
     cross-entropy, and N strings of a length at most: fewer wrong strings always count more than a
     lower cross-entropy, which decides between equals. A length is measured only if at least half of
     the strings of the one before it are right; otherwise all of its strings count as wrong, and its
-    cross-entropy as that of a guess. With `noise` the strings of the second and of the third
-    length, under noise of this amplitude, count as those of more lengths.
+    cross-entropy as that of a guess. With `noise` the strings of the first two of the `longer`
+    lengths, under noise of this amplitude, count as those of more lengths; those of all lengths
+    where none is longer.
 
     Args:
         task: draws and solves the strings.
@@ -40,12 +41,16 @@ class StringValidation:
         seed: of the run; the strings are others than those of training.
         long_count: strings of each length of more than 1000 symbols, if that is fewer.
         noise: amplitude of the noise; see `torchalu.evaluate.Noisy`. 0 measures nothing more.
+        trained: the greatest length of training strings, in symbols; the least of `symbols` if
+            left out.
 
     Raises:
         ValueError: the task has no strings of a length.
 
     Attributes:
         texts: the strings by their length in symbols.
+        shorter: the lengths that are trained on, or are between those.
+        longer: all others.
 
     Example:
         >>> from torchalu.tasks import algorithm
@@ -62,6 +67,7 @@ class StringValidation:
         seed: int,
         long_count: int = 8,
         noise: float = 0.0,
+        trained: int | None = None,
     ) -> None:
         self.task, self.noise = task, noise
         self.texts: dict[int, list[str]] = {}
@@ -74,6 +80,9 @@ class StringValidation:
             rng = random_numbers(seed, "validation", longest)
             strings = count if size <= _LONG else min(count, long_count)
             self.texts[size] = task.sample_tests(longest, strings, rng)
+        most = self.symbols[0] if trained is None else trained
+        self.shorter = [n for n in self.symbols if n <= most]
+        self.longer = [n for n in self.symbols if n > most]
 
     @property
     def symbols(self) -> list[int]:
@@ -114,7 +123,7 @@ class StringValidation:
     @property
     def noisy(self) -> list[int]:
         """The lengths that are measured at under noise, too."""
-        return self.symbols[1:3] or self.symbols
+        return self.longer[:2] or self.symbols
 
     def _under_noise(
         self, module: nn.Module, n: int, row: Mapping[str, float]
