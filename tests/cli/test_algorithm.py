@@ -14,6 +14,7 @@ from exact_copy import copying_module, exact_copy, untrained
 from torchalu.cli import algorithm_progress, main
 from torchalu.cli.algorithm_result import failure_lines, measured_grid
 from torchalu.cli.algorithm_train import Train, _longest
+from torchalu.experiments import get
 from torchalu.tasks import algorithm, algorithm_names, read_task_file
 from torchalu.train.algorithms import AlgorithmProgress
 from torchalu.zoo import LearnedAlgorithm, Measurement, shelf
@@ -160,7 +161,20 @@ def test_the_original_form():
     assert main([*TINY, "--form", "cgru", "--steps", "3", "--quiet"]) == 0
     learned = LearnedAlgorithm.load("runs/copy/copy.safetensors")
     assert learned.card.form == "NeuralGPU"
-    assert learned.module.parameter_sets in (1, 6)
+    assert learned.module.parameter_sets == 6  # they become one later
+    assert not learned.task.filled
+
+
+@pytest.mark.parametrize(("form", "filled"), [("diagonal", True), ("cgru", False)])
+def test_answers_to_sums_are_filled_as_in_the_papers(form, filled):
+    """With zeros by Freivalds & Liepins; with padding by Kaiser & Sutskever, as in table 1."""
+    few = ["--form", form, "--steps", "2", "--length", "2", "--maps", "6", "--quiet"]
+    assert main(["algorithm", "train", "badd", *few]) == 0
+    assert LearnedAlgorithm.load("runs/badd/badd.safetensors").task.filled is filled
+    setting = get("kaiser2016.table1")(
+        tasks=("badd",), models=("improved" if form == "diagonal" else "original",)
+    ).settings[0]
+    assert setting.task.filled is filled
 
 
 def test_a_task_of_one_s_own(tmp_path, capsys):
@@ -347,7 +361,7 @@ def test_an_example_of_each_task(capsys):
         (["eval", "CHECKPOINT", "--length", "3", "--count", "0"], ["count is 0"]),
         (["eval", "CHECKPOINT", "--length", "3", "--seed", "-1"], ["seed is -1"]),
         (["eval", "CHECKPOINT", "--length", "3", "--task", "none.csv"], ["no such file"]),
-        (["eval", "CHECKPOINT", "--length", "3", "--task", "table.csv"], ["task given is 'table'"]),
+        (["eval", "CHECKPOINT", "--length", "3", "--task", "table.csv"], ["task given has 'table'"]),
     ],
     ids=lambda value: " ".join(value)[:40] if isinstance(value, list) else "",
 )

@@ -134,7 +134,7 @@ def test_rows_that_do_not_fit_an_own_task(changed, word, tmp_path):
 def test_the_package_s_task_is_not_another(path):
     assert LearnedAlgorithm.load(path, algorithm("badd", long_carries=0.5)).task.long_carries == 0.5
     with pytest.raises(
-        AlgorithmFileError, match="of the task 'badd', and the task given is 'bmul'"
+        AlgorithmFileError, match="of a task with name 'badd', and the task given has 'bmul'"
     ):
         LearnedAlgorithm.load(path, algorithm("bmul"))
 

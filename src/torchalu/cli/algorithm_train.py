@@ -76,7 +76,7 @@ class Train:
         from torchalu.zoo import learn, put
 
         self._check()
-        task = _task(self.task)
+        task = _task(self.task, self.form)
         recipe = self._recipe(task)
         length = _longest(task, recipe) if self.length is None else self.length
         training = self._training(task, recipe, length)
@@ -160,14 +160,14 @@ class Train:
         return shlex.join(["torchalu", "algorithm", "train", self.task, *words])
 
 
-def _task(name: str) -> AlgorithmicTask:
-    """The task of a name, or of a file of rows."""
+def _task(name: str, form: str) -> AlgorithmicTask:
+    """The task of a name, or of a file of rows; the paper's form pads answers, and fills none."""
     from torchalu.tasks import algorithm, algorithm_names, read_task_file
 
     path = Path(name)
     if name not in algorithm_names() and (path.suffix or path.exists()):
         return read_task_file(path)
-    return algorithm(name)
+    return algorithm(name, filled=False if form == "cgru" else None)
 
 
 def _check_memory(

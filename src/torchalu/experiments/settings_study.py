@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -106,14 +107,16 @@ def check_device(device: str) -> None:
     """Refuse a device that is not there.
 
     Args:
-        device: such as "cuda".
+        device: "cpu", "cuda", or "cuda:0" and so on.
 
     Raises:
-        ValueError: it is not there.
+        ValueError: it is not there, or is of another kind.
 
     Example:
         >>> check_device("cpu")
     """
+    if re.fullmatch(r"cpu|cuda(:[0-9]+)?", device) is None:
+        raise ValueError(f"device is {device!r}; give cpu, or cuda with a GPU")
     try:
         torch.empty(0, device=device)
     except (RuntimeError, AssertionError) as error:

@@ -94,6 +94,12 @@ def read_algorithm(path: str | Path) -> tuple[NeuralGPUBase, dict[str, Any]]:
         head = _head(data)
     except (safetensors.SafetensorError, KeyError, TypeError, ValueError, RecursionError) as error:
         refuse(path, f"is no learned algorithm, or is cut short or changed ({error})")
+    if str(head.get("format")).startswith("torchalu.train/"):
+        refuse(
+            path,
+            "keeps a training that goes on, and is no learned algorithm",
+            "give the file NAME.safetensors in the folder above, which is written at the end",
+        )
     if head.get("format") != _FORMAT:
         refuse(
             path,

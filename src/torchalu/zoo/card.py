@@ -99,6 +99,12 @@ class Measurement:
         )
 
     @property
+    def names_failures(self) -> bool:
+        """Whether it says which strings went wrong, those that it keeps of them."""
+        known = len(self.failed) + len(self.failed_at)
+        return known >= min(self.count - self.right, _MOST_FAILED)
+
+    @property
     def rate(self) -> float | None:
         """The share of strings that are right; None without any."""
         return self.right / self.count if self.count else None

@@ -178,14 +178,14 @@ class LearnedAlgorithm:
         return self.task.adversarial(length)
 
     def failed_strings(self, measured: Measurement) -> list[str]:
-        """The strings of which a measurement says that they went wrong, long ones drawn again.
+        """The first strings that went wrong in a measurement, three at most; long ones drawn again.
 
         Args:
             measured: an entry of the card.
 
         Raises:
-            ValueError: the entry does not say how its random strings were drawn; or as in
-                `evaluate`.
+            ValueError: the entry does not say which strings went wrong, or how they were drawn;
+                or as in `evaluate`.
 
         Example:
             >>> from torchalu.nn import DiagonalNeuralGPU
@@ -195,6 +195,11 @@ class LearnedAlgorithm:
             >>> entry.failed_at, [len(text) for text in learned.failed_strings(entry)]
             ((0, 1, 2), [201, 201, 201])
         """
+        if not measured.names_failures:
+            raise ValueError(
+                f"measured has {measured.count - measured.right} strings wrong and does not say "
+                f"which; measure length {measured.length} again"
+            )
         if not measured.failed_at:
             return list(measured.failed)
         if measured.kind != RANDOM:

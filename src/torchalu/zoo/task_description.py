@@ -94,8 +94,12 @@ def _packaged(description: dict[str, Any], task: AlgorithmicTask | None) -> Algo
                 f"it is of a task {name!r} with {key} {description[key]!r}, and that of torchalu "
                 f"has {found[key]!r}"
             )
-    if task is not None and describe(task) != found:
-        raise ValueError(f"it is of the task {name!r}, and the task given is {task.name!r}")
+    given = found if task is None else describe(task)
+    for key in given:
+        if given[key] != found[key]:
+            raise ValueError(
+                f"it is of a task with {key} {found[key]!r}, and the task given has {given[key]!r}"
+            )
     return known if task is None else task
 
 
