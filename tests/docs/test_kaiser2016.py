@@ -5,6 +5,8 @@ from pathlib import Path
 import polars as pl
 
 from torchalu import zoo
+from torchalu.tasks import algorithm
+from torchalu.train.algorithms import AlgorithmTraining
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "results/kaiser2016"
@@ -118,8 +120,53 @@ def test_what_an_ensemble_adds():
     alone, together = (f"{100 * rate:.1f}%" for rate in long["rate"])
     assert f"they have {together} of sums of 200 bits right" in page
     assert f"the best of them has {alone}" in page
-    hard = pl.read_csv(RESULTS / "ensemble_adversarial.csv").filter(strings="carry")
-    assert hard["200"].to_list() == [50, 50]
+    hard = pl.read_csv(RESULTS / "ensemble_adversarial.csv")
+    lengths = ("20", "25", "100", "200")
+    for kind in set(hard["strings"]):
+        one, three = hard.filter(strings=kind).select(lengths).rows()
+        pairs = set(zip(one, three, strict=True))
+        if kind == "zero":
+            assert pairs == {(60, 80)}
+            assert "where an operand is zero, 80% for 60%" in page
+        elif kind in ("carry", "alternating"):
+            assert {a == b for a, b in pairs} == {True, False}
+            assert all(a >= b for a, b in pairs)
+        else:
+            assert pairs == {(100, 100)}
+
+
+def test_how_long_the_parameter_sets_stay_several():
+    """Runs that end before they are one have all six."""
+    page = " ".join((ROOT / "docs/kaiser2016.md").read_text(encoding="utf-8").split())
+    recipe = AlgorithmTraining.original(algorithm("badd"))
+    pull, advances = recipe.pull, 1
+    while pull < 0.1:
+        pull, advances = pull * recipe.pull_factor, advances + 1
+    assert f"takes {advances} advances of the curriculum" in page
+    assert f"{advances * recipe.every} steps at the least" in page
+    runs = pl.concat(
+        [
+            pl.read_csv(RESULTS / f"{name}_seeds.csv", infer_schema_length=None)
+            .with_columns(pl.lit("full").alias("variant") if name == "grid" else pl.col("variant"))
+            .select("variant", "parameters", "steps")
+            for name in ("grid", "ablations")
+        ]
+    )
+    assert set(runs["steps"]) == {5000}
+    relaxed = ~pl.col("variant").is_in(["no_relaxation", "no_curriculum"])
+    assert set(runs.filter(relaxed)["parameters"]) == {188_280}
+    assert set(runs.filter(~relaxed)["parameters"]) == {32_040}
+
+
+def test_what_steps_beyond_the_symbols_do():
+    page = " ".join((ROOT / "docs/kaiser2016.md").read_text(encoding="utf-8").split())
+    wrong = {row["task"]: row for row in pl.read_csv(RESULTS / "steps.csv").to_dicts()}
+    for task in ("copy", "sort"):
+        assert {wrong[task][str(n)] for n in (0, 1, 2, 4, 8, 16, 32)} == {0}
+    assert "after one step more every reversed string is wrong" in page
+    assert wrong["reverse"]["1"] == wrong["duplicate"]["2"] == 2000
+    assert wrong["duplicate"]["1"] == wrong["badd"]["2"] == 0
+    assert wrong["badd"]["4"] > 0
 
 
 def test_how_much_of_the_grid_is_run():

@@ -16,6 +16,8 @@ from torchalu.tasks import algorithm
 from torchalu.train.algorithms import AlgorithmTraining
 
 _ONE = Seeds(1)
+_FIELDS = {"scale": "initial_scale"}
+"""Fields of `AlgorithmTraining`, where an axis has another name."""
 _SEEDS_APART = 1000  # between the seeds of two cells, so that no two runs have the same start
 
 
@@ -103,8 +105,14 @@ def grid(
         "dropout": dropouts,
     }
     for name, values in axes.items():
+        option = f"{name.removeprefix('gradient_')}s"
         if not values or len({*values}) < len(values):
-            raise ValueError(f"{name}s is {values}; give some values, each once")
+            raise ValueError(f"{option} is {values}; give some values, each once")
+        for value in values:
+            try:
+                replace(AlgorithmTraining(), **{_FIELDS.get(name, name): value})
+            except ValueError as error:
+                raise ValueError(f"{option} holds {value}: {error}") from None
     every = list(product(*axes.values()))
     if cells is not None and not 1 <= cells <= len(every):
         raise ValueError(f"cells is {cells}; give 1 to {len(every)}, or None for all")
@@ -129,11 +137,9 @@ def _learner(
 ) -> NeuralGPULearner:
     """The original form with the numbers of one cell."""
     training = AlgorithmTraining.original(algorithm(task))
-    cell = dict(cell)
     training = replace(
         training,
-        initial_scale=cell.pop("scale"),
         steps=training.steps if steps is None else steps,
-        **cell,  # pyright: ignore[reportArgumentType]
+        **{_FIELDS.get(name, name): value for name, value in cell.items()},  # pyright: ignore[reportArgumentType]
     )
     return NeuralGPULearner(training, device, first_seed=_SEEDS_APART * index)

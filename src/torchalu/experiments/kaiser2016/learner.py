@@ -84,12 +84,7 @@ class NeuralGPULearner(Learner):
 
     def build(self, task: AlgorithmicTask, seed: int) -> nn.Module:
         """The network with the start of one seed; see `Learner`."""
-        module = new_module(task, replace(self.training, seed=seed + self.first_seed))
-        if self.shift:
-            return module
-        unshifted = UnshiftedNeuralGPU(**module.configuration())  # pyright: ignore[reportArgumentType]
-        unshifted.load_state_dict(module.state_dict())
-        return unshifted
+        return self._module(task, replace(self.training, seed=seed + self.first_seed))
 
     def train(
         self, task: AlgorithmicTask, seed: int, folder: Path | None, report: Report
@@ -98,7 +93,7 @@ class NeuralGPULearner(Learner):
         result = train_algorithm(
             task,
             replace(self.training, seed=seed + self.first_seed),
-            module=None if self.shift else self.build(task, seed),
+            module=self._module,
             device=self.device,
             folder=folder,
             report=lambda progress: report(progress.step / progress.steps),
@@ -106,6 +101,15 @@ class NeuralGPULearner(Learner):
         return trained_from(
             result.module, result.records, result.status, result.steps, result.best_step
         )
+
+    def _module(self, task: AlgorithmicTask, training: AlgorithmTraining) -> nn.Module:
+        """What an attempt begins with."""
+        module = new_module(task, training)
+        if self.shift:
+            return module
+        unshifted = UnshiftedNeuralGPU(**module.configuration())  # pyright: ignore[reportArgumentType]
+        unshifted.load_state_dict(module.state_dict())
+        return unshifted
 
     def describe(self) -> dict[str, Any]:
         """What settles its results, as JSON can say it."""
