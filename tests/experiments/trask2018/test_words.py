@@ -311,7 +311,7 @@ def test_the_published_numbers_are_the_papers():
     ("options", "message"),
     [
         ({"steps": 0}, "steps is 0; give a positive integer"),
-        ({"penalty": -1.0}, "penalty is -1.0; give 0 or more"),
+        ({"penalty": -1.0}, "penalty is -1.0; give a finite number, 0 or more"),
         ({"clip_norm": 0.0}, "clip_norm is 0.0; give a positive number"),
         ({"device": "nowhere"}, "device is 'nowhere'"),
     ],

@@ -18,6 +18,7 @@ from torchalu.engine.stack import KINDS
 from torchalu.experiments.seeds import check_first_seed
 from torchalu.experiments.trask2018.arithmetic_data import ArithmeticData, Form
 from torchalu.experiments.trask2018.arithmetic_models import ArithmeticModel
+from torchalu.experiments.trask2018.checks import check_rates
 from torchalu.experiments.trask2018.replicas import (
     Replicas,
     blocks,
@@ -47,8 +48,8 @@ class ArithmeticRuns:
         together: seeds that are trained side by side, in one chunk.
 
     Raises:
-        ValueError: a count that is not positive, a seed below 0, no learning rates, or one twice
-            or not positive.
+        ValueError: a count that is not positive, a seed below 0, no learning rates, or one that is
+            there twice, not positive or not finite.
 
     Example:
         >>> [list(block) for block in ArithmeticRuns(seeds=5, together=2).blocks]
@@ -74,9 +75,7 @@ class ArithmeticRuns:
             together=self.together,
         )
         check_first_seed(self.first_seed, self.seeds)
-        rates = self.learning_rates
-        if not rates or min(rates) <= 0 or len(set(rates)) < len(rates):
-            raise ValueError(f"learning_rates is {rates}; give positive numbers, each once")
+        check_rates(self.learning_rates)
 
     @property
     def blocks(self) -> list[range]:

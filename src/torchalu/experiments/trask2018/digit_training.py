@@ -14,6 +14,7 @@ import tyro
 from torchalu.arguments import check_positive_integers
 from torchalu.experiments.setting import choose
 from torchalu.experiments.settings_study import check_device
+from torchalu.experiments.trask2018.checks import check_from_zero, check_positive
 from torchalu.experiments.trask2018.digit_data import SeriesData
 from torchalu.experiments.trask2018.digit_models import MODELS, SeriesModel
 from torchalu.experiments.trask2018.digit_networks import DigitFeatures, Output, SeriesNetwork
@@ -43,7 +44,7 @@ class SeriesTraining:
         device: where to train, such as "cuda".
 
     Raises:
-        ValueError: a count that is not positive, an unknown output, a ramp that is not one, a
+        ValueError: a number that is out of its range, an unknown output, a ramp that is not one, a
             device that is not there.
 
     Example:
@@ -71,6 +72,8 @@ class SeriesTraining:
             batch_size=self.batch_size,
             hidden_size=self.hidden_size,
         )
+        check_positive(learning_rate=self.learning_rate)
+        check_from_zero(penalty=self.penalty)
         if self.settle_epochs < 0:
             raise ValueError(f"settle_epochs is {self.settle_epochs}; give 0 or more")
         choose("output", [self.output], ("linear", "log_softmax", "softmax"))

@@ -13,6 +13,7 @@ import polars as pl
 from torchalu.experiments.seeds import SeedOptions, Seeds
 from torchalu.experiments.setting import choose
 from torchalu.experiments.settings_study import SettingsStudy
+from torchalu.experiments.trask2018.checks import check_rates, check_sizes
 from torchalu.experiments.trask2018.digit_data import TEST_LENGTHS
 from torchalu.experiments.trask2018.digit_models import (
     ADDING_MODELS,
@@ -63,7 +64,7 @@ def table2(
         models: names of models.
 
     Raises:
-        ValueError: a count that is not positive, a name that is unknown.
+        ValueError: a number that is out of its range, a name that is unknown.
 
     Source:
         Trask et al. 2018, section 4.2 and appendix C. Departures: see the page of the digits.
@@ -99,7 +100,8 @@ def perception(
         multiplying_units: names of units that products are learned with.
 
     Raises:
-        ValueError: a count that is not positive, a name that is unknown, a model that is no unit.
+        ValueError: a number that is out of its range, a name that is unknown, a model that is no
+            unit.
 
     Source:
         The task: Trask et al. 2018, section 4.2; laws and products are ours.
@@ -149,7 +151,7 @@ def table2_search(
             have the first of `keep_states`.
 
     Raises:
-        ValueError: a count that is not positive, a name that is unknown.
+        ValueError: a number that is out of its range, a name that is unknown.
 
     Source:
         Trask et al. 2018 states none of these numbers. No test image is looked at.
@@ -161,6 +163,8 @@ def table2_search(
     choose("tasks", tasks, _OPERATIONS)
     choose("models", models, MODELS)
     choose("outputs", outputs, get_args(Output))
+    check_rates(learning_rates)
+    check_sizes(hidden_sizes=hidden_sizes)
     settings = []
     for task, model in product(tasks, models):
         is_unit = MODELS[model].is_unit

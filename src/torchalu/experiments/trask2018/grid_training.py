@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from torchalu.arguments import check_positive_integers
 from torchalu.experiments.settings_study import check_device
+from torchalu.experiments.trask2018.checks import check_from_zero, check_positive
 from torchalu.experiments.trask2018.grid_agent import GridAgent
 from torchalu.experiments.trask2018.grid_episodes import Episodes, gumbel, play
 from torchalu.tasks import GridRules, GridWorlds
@@ -77,8 +78,8 @@ class GridTraining:
 
     def __post_init__(self) -> None:
         check_positive_integers(worlds=self.worlds, validation_episodes=self.validation_episodes)
-        if not 0 <= self.entropy < float("inf"):
-            raise ValueError(f"entropy is {self.entropy}; give a finite number, 0 or more")
+        check_positive(learning_rate=self.learning_rate)
+        check_from_zero(entropy=self.entropy)
         if not 0 <= self.discount <= 1:
             raise ValueError(f"discount is {self.discount}; give a number from 0 to 1")
         if self.optimizer not in _OPTIMIZERS:

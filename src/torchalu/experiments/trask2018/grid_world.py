@@ -11,6 +11,7 @@ import tyro
 from torchalu.experiments.seeds import SeedOptions, Seeds
 from torchalu.experiments.setting import choose
 from torchalu.experiments.settings_study import SettingsStudy
+from torchalu.experiments.trask2018.checks import check_each, check_rates
 from torchalu.experiments.trask2018.grid_agent import UNITS
 from torchalu.experiments.trask2018.grid_study import GridSetting
 from torchalu.experiments.trask2018.grid_summaries import grid_world_tables, search_tables
@@ -87,6 +88,8 @@ def grid_world_search(
         9
     """
     choose("models", models, UNITS)
+    check_rates(learning_rates)
+    check_each("entropies", entropies, lambda factor: factor >= 0, "finite numbers, 0 or more")
     settings = [
         GridSetting(
             model,

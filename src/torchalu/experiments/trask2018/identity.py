@@ -15,10 +15,12 @@ import torch
 import tyro
 from torch import Tensor, nn
 
+from torchalu.arguments import check_positive_integers
 from torchalu.experiments.seeds import check_first_seed, one_thread
 from torchalu.experiments.setting import choose
 from torchalu.experiments.trask2018.arithmetic_models import UNITS
 from torchalu.experiments.trask2018.arithmetic_training import RAMP
+from torchalu.experiments.trask2018.checks import check_positive
 from torchalu.experiments.trask2018.identity_summaries import (
     SHOWN,
     curves,
@@ -74,12 +76,12 @@ class IdentityRuns:
         together: seeds that are trained side by side, in one chunk.
 
     Raises:
-        ValueError: a number that is not positive, a seed below 0.
+        ValueError: a number that is not positive or not finite, a seed below 0.
 
     Example:
         >>> IdentityRuns(seeds=0)
         Traceback (most recent call last):
-        ValueError: seeds is 0; give a positive number
+        ValueError: seeds is 0; give a positive integer
     """
 
     seeds: int = 100
@@ -89,9 +91,8 @@ class IdentityRuns:
     together: int = 100
 
     def __post_init__(self) -> None:
-        for name in ("seeds", "steps", "learning_rate", "together"):
-            if not getattr(self, name) > 0:
-                raise ValueError(f"{name} is {getattr(self, name)}; give a positive number")
+        check_positive_integers(seeds=self.seeds, steps=self.steps, together=self.together)
+        check_positive(learning_rate=self.learning_rate)
         check_first_seed(self.first_seed, self.seeds)
 
     @property

@@ -18,6 +18,12 @@ from torchalu.arguments import check_positive_integers
 from torchalu.experiments.seeds import SeedOptions, Seeds, one_thread, weights
 from torchalu.experiments.setting import Label, choose
 from torchalu.experiments.settings_study import SettingsStudy, check_device
+from torchalu.experiments.trask2018.checks import (
+    check_from_zero,
+    check_positive,
+    check_rates,
+    check_sizes,
+)
 from torchalu.experiments.trask2018.digit_summaries import ranked
 from torchalu.experiments.trask2018.parity_networks import LAYERS, parity_network
 from torchalu.experiments.trask2018.parity_summaries import accuracies, which_to_pick
@@ -45,7 +51,7 @@ class ParityTraining:
         device: where to train, such as "cuda".
 
     Raises:
-        ValueError: a count that is not positive, a device that is not there.
+        ValueError: a number that is out of its range, a device that is not there.
 
     Example:
         >>> ParityTraining(steps=1000).batch_size
@@ -70,6 +76,8 @@ class ParityTraining:
             validation_pictures=self.validation_pictures,
             test_pictures=self.test_pictures,
         )
+        check_positive(learning_rate=self.learning_rate)
+        check_from_zero(penalty=self.penalty)
         if not self.clip_norm > 0:
             raise ValueError(f"clip_norm is {self.clip_norm}; give a positive number")
         check_device(self.device)
@@ -196,7 +204,7 @@ def table4(
         layers: names of last layers.
 
     Raises:
-        ValueError: a count that is not positive, a name that is unknown.
+        ValueError: a number that is out of its range, a name that is unknown.
 
     Source:
         Trask et al. 2018, section 4.6. Departures: see the page of the digits.
@@ -229,7 +237,7 @@ def table4_search(
         batch_sizes: pictures in a batch.
 
     Raises:
-        ValueError: a count that is not positive, a name that is unknown.
+        ValueError: a number that is out of its range, a name that is unknown.
 
     Source:
         Trask et al. 2018 states none of these numbers. No test picture is looked at.
@@ -239,6 +247,8 @@ def table4_search(
         6
     """
     choose("layers", layers, LAYERS)
+    check_rates(learning_rates)
+    check_sizes(batch_sizes=batch_sizes)
     settings = []
     for values in product(layers, learning_rates, batch_sizes):
         layer, rate, size = values

@@ -64,6 +64,8 @@ class ProgramTraining:
         )
         if not self.clip_norm > 0:
             raise ValueError(f"clip_norm is {self.clip_norm}; give a positive number")
+        for numbers in RANGES.values():
+            replace(self.programs("programs", seed=0), number_range=numbers)
         check_device(self.device)
 
     def programs(self, task: ProgramTask, seed: int) -> Programs:

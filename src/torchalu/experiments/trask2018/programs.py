@@ -10,6 +10,7 @@ import tyro
 from torchalu.experiments.seeds import SeedOptions, Seeds
 from torchalu.experiments.setting import choose
 from torchalu.experiments.settings_study import SettingsStudy
+from torchalu.experiments.trask2018.checks import check_rates, check_sizes
 from torchalu.experiments.trask2018.configured import CONFIGURED
 from torchalu.experiments.trask2018.program_networks import MODELS
 from torchalu.experiments.trask2018.program_summaries import program_tables
@@ -115,6 +116,8 @@ def _settings(
 ) -> list[ProgramSetting]:
     """All cells of all models; a recurrent network has no registers and reads the numbers."""
     choose("models", models, MODELS)
+    check_sizes(hidden=hidden, registers=registers)
+    check_rates(learning_rates)
     settings = []
     for model in models:
         own = (registers, sees_numbers) if model in CONFIGURED else ((0,), (True,))

@@ -54,6 +54,9 @@ HEADS: Mapping[str, Head] = MappingProxyType(
 )
 """The networks with an LSTM, by name."""
 
+DEPTHS = (1, 2)
+"""Layers after the LSTM that are possible where the head stacks."""
+
 OVER_WORDS = "NMU+NAU"
 """The name of the network without an LSTM."""
 
@@ -91,7 +94,7 @@ class WordNetwork(nn.Module):
         super().__init__()
         choose("model", [model], HEADS)
         head = HEADS[model]
-        allowed = (1, 2) if head.stacks else (1,)
+        allowed = DEPTHS if head.stacks else (1,)
         if depth not in allowed:
             raise ValueError(f"depth is {depth}; {model} has one of {allowed}")
         self.summed = head.state == "summed"

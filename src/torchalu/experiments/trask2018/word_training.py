@@ -12,10 +12,11 @@ import polars as pl
 import torch
 from torch import nn
 
-from torchalu.arguments import check_positive_integers
+from torchalu.arguments import check_integers_from_zero, check_positive_integers
 from torchalu.experiments.seeds import one_thread, weights
 from torchalu.experiments.setting import Label
 from torchalu.experiments.settings_study import check_device
+from torchalu.experiments.trask2018.checks import check_from_zero
 from torchalu.experiments.trask2018.devices import moved, without_cpu
 from torchalu.experiments.trask2018.published_words import FIGURE3
 from torchalu.experiments.trask2018.word_networks import last_answers, word_network
@@ -59,9 +60,8 @@ class WordTraining:
 
     def __post_init__(self) -> None:
         check_positive_integers(steps=self.steps, evaluate_every=self.evaluate_every)
-        for name in ("penalty", "split_seed"):
-            if not getattr(self, name) >= 0:
-                raise ValueError(f"{name} is {getattr(self, name)}; give 0 or more")
+        check_integers_from_zero(split_seed=self.split_seed)
+        check_from_zero(penalty=self.penalty)
         if not self.clip_norm > 0:
             raise ValueError(f"clip_norm is {self.clip_norm}; give a positive number")
         check_device(self.device)

@@ -10,7 +10,8 @@ import tyro
 from torchalu.experiments.seeds import SeedOptions, Seeds
 from torchalu.experiments.setting import choose
 from torchalu.experiments.settings_study import SettingsStudy
-from torchalu.experiments.trask2018.word_networks import HEADS, MODELS, OVER_WORDS
+from torchalu.experiments.trask2018.checks import check_each, check_rates
+from torchalu.experiments.trask2018.word_networks import DEPTHS, HEADS, MODELS, OVER_WORDS
 from torchalu.experiments.trask2018.word_summaries import word_tables
 from torchalu.experiments.trask2018.word_training import WordSetting, WordTraining
 
@@ -57,6 +58,9 @@ def table3(
         12
     """
     choose("models", models, MODELS)
+    check_each("layers", layers, lambda pair: min(pair) > 0, "pairs of positive integers")
+    check_each("depths", depths, lambda depth: depth in DEPTHS, f"some of {DEPTHS}")
+    check_rates(learning_rates)
     settings = []
     for model, rate in product(models, learning_rates):
         if model == OVER_WORDS:

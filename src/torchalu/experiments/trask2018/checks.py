@@ -1,0 +1,113 @@
+"""Numbers of experiments that are refused before a run folder is begun."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+def check_positive(**numbers: float) -> None:
+    """Refuse numbers that are not positive or not finite.
+
+    Args:
+        numbers: by the name of the argument.
+
+    Raises:
+        ValueError: one is not positive, is infinite, or is no number.
+
+    Example:
+        >>> check_positive(learning_rate=math.nan)
+        Traceback (most recent call last):
+        ValueError: learning_rate is nan; give a finite number above 0
+    """
+    for name, value in numbers.items():
+        if not _is_positive(value):
+            raise ValueError(f"{name} is {value}; give a finite number above 0")
+
+
+def check_from_zero(**numbers: float) -> None:
+    """Refuse numbers that are negative or not finite.
+
+    Args:
+        numbers: by the name of the argument.
+
+    Raises:
+        ValueError: one is negative, is infinite, or is no number.
+
+    Example:
+        >>> check_from_zero(penalty=-1.0)
+        Traceback (most recent call last):
+        ValueError: penalty is -1.0; give a finite number, 0 or more
+    """
+    for name, value in numbers.items():
+        if not 0 <= value < math.inf:
+            raise ValueError(f"{name} is {value}; give a finite number, 0 or more")
+
+
+def check_each(name: str, values: Sequence[T], valid: Callable[[T], bool], allowed: str) -> None:
+    """Refuse an option of several values if one is not allowed or there twice, or there is none.
+
+    Args:
+        name: of the option.
+        values: that are given.
+        valid: whether a value is allowed.
+        allowed: says which ones are.
+
+    Raises:
+        ValueError: there are no values, one is not allowed, or one is there twice.
+
+    Example:
+        >>> check_each("depths", (1, 3), lambda depth: depth in (1, 2), "1 and 2, or one of them")
+        Traceback (most recent call last):
+        ValueError: depths holds 3; give 1 and 2, or one of them
+    """
+    if not values:
+        raise ValueError(f"{name} is empty; give {allowed}")
+    for value in values:
+        if not valid(value):
+            raise ValueError(f"{name} holds {value}; give {allowed}")
+        if values.count(value) > 1:
+            raise ValueError(f"{name} holds {value} twice; give each once")
+
+
+def check_rates(learning_rates: Sequence[float]) -> None:
+    """Refuse learning rates that are not positive and finite, each there once.
+
+    Args:
+        learning_rates: to be tried.
+
+    Raises:
+        ValueError: as for `check_each`.
+
+    Example:
+        >>> check_rates((0.01, -1.0))
+        Traceback (most recent call last):
+        ValueError: learning_rates holds -1.0; give finite numbers above 0
+    """
+    check_each("learning_rates", learning_rates, _is_positive, "finite numbers above 0")
+
+
+def check_sizes(**sizes: Sequence[int]) -> None:
+    """Refuse sizes that are not positive, each there once.
+
+    Args:
+        sizes: to be tried, by the name of the option.
+
+    Raises:
+        ValueError: as for `check_each`.
+
+    Example:
+        >>> check_sizes(hidden=(64, 0))
+        Traceback (most recent call last):
+        ValueError: hidden holds 0; give positive integers
+    """
+    for name, values in sizes.items():
+        check_each(name, values, _is_positive, "positive integers")
+
+
+def _is_positive(value: float) -> bool:
+    """Whether a number is positive and finite."""
+    return 0 < value < math.inf
