@@ -147,6 +147,7 @@ def test_what_the_unit_holds_goes_into_the_lstm_and_follows_its_equation(model):
     assert all(part is not None and part.abs().sum() > 0 for part in gradient)
 
 
+@pytest.mark.usefixtures("meta_device")
 @pytest.mark.parametrize("model", UNITS)
 def test_an_agent_is_where_it_is_trained(model):
     """All that it works with lies on its device, or it would not act."""

@@ -86,6 +86,7 @@ def test_what_settles_the_results_is_in_the_configuration():
         assert json.dumps(other.configuration) != described
 
 
+@pytest.mark.usefixtures("meta_device")
 def test_a_device_is_described_unless_it_is_the_cpu():
     there = study("LSTM").settings[0].describe()["training"]
     elsewhere = study("LSTM", training=replace(BRIEF, device="meta")).settings[0].describe()

@@ -135,6 +135,7 @@ def test_long_programs_of_large_numbers_neither_overflow_nor_have_such_gradients
     assert all(bool(p.grad is None or p.grad.isfinite().all()) for p in network.parameters())
 
 
+@pytest.mark.usefixtures("meta_device")
 @pytest.mark.parametrize("name", MODELS)
 def test_a_network_is_where_it_is_trained(name):
     """All that it works with lies on its device, or it would not answer."""
@@ -146,6 +147,7 @@ def test_a_network_is_where_it_is_trained(name):
     assert loss.device.type == "meta"
 
 
+@pytest.mark.usefixtures("meta_device")
 def test_a_device_is_described_unless_it_is_the_cpu():
     described = [
         ProgramSetting("programs", "NAU", 5, 0.01, 2, True, replace(TINY, device=device)).describe()

@@ -189,6 +189,7 @@ def test_a_broken_run_goes_on_as_if_it_had_not_been(tmp_path):
     assert all(torch.equal(value, again.weights[key]) for key, value in whole.weights.items())
 
 
+@pytest.mark.usefixtures("meta_device")
 def test_a_setting_is_described_by_its_labels_and_its_split():
     setting = WordSetting("LSTM+NAC", 4, 4, 1, 0.01, TINY)
     labels = {"model": "LSTM+NAC", "embedding": 4, "hidden": 4, "depth": 1, "learning_rate": 0.01}
