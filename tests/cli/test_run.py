@@ -108,15 +108,17 @@ def test_results_of_the_same_run_again_change_nothing(tiny, tmp_path):
 def test_other_results_are_not_replaced_unasked(tiny, tmp_path, capsys):
     options = ("--models", "NMU", "--results", "res", "--quiet")
     assert tiny("--seeds", 3, "--out", "a", *options) == 0
-    before = (tmp_path / "res" / "table1_seeds.csv").read_bytes()
-    other = ("--seeds", 2, "--settle", 1000, "--interpolation-range", 0, 2, "--out", "b")
+    path = tmp_path / "res" / "table1_seeds.csv"
+    pl.read_csv(path).with_columns(pl.selectors.float() + 1).write_csv(path)
+    before = path.read_bytes()
+    other = ("--seeds", 2, "--settle", 1000, "--out", "b")
     refused(capsys, tiny(*other, *options), "other outcomes for 2 of the run's 2", "--replace")
-    assert (tmp_path / "res" / "table1_seeds.csv").read_bytes() == before
+    assert path.read_bytes() == before
     refused(capsys, tiny(*other, *options, "--replace"), "one table cannot hold both")
-    assert (tmp_path / "res" / "table1_seeds.csv").read_bytes() == before
+    assert path.read_bytes() == before
     all_of_them = ("--seeds", 3, *other[2:-1], "c")
     assert tiny(*all_of_them, *options, "--replace") == 0
-    after = (tmp_path / "res" / "table1_seeds.csv").read_bytes().splitlines()
+    after = path.read_bytes().splitlines()
     assert len(after) == 4
     assert sum(line in before.splitlines() for line in after) == 1  # the head
     assert json.loads((tmp_path / "res" / "table1.json").read_text())["outcomes"] == 3
@@ -127,7 +129,18 @@ def test_seeds_of_other_settings_are_not_pooled(tiny, tmp_path, capsys):
     assert tiny("--seeds", 2, "--out", "a", *options) == 0
     other = ("--seeds", 1, "--first-seed", 2, "--interpolation-range", 0, 2, "--out", "b")
     refused(capsys, tiny(*other, *options), "with other settings", "name another folder")
+    assert not (tmp_path / "b").exists()
     assert pl.read_csv(tmp_path / "res" / "table1.csv")["seeds"].to_list() == [2]
+
+
+def test_other_settings_are_refused_before_they_are_trained(tiny, tmp_path, capsys):
+    options = ("--models", "NMU", "--results", "res", "--quiet")
+    assert tiny("--seeds", 1, "--out", "a", *options) == 0
+    other = ("--seeds", 1, "--interpolation-range", 0, 2, "--out", "b", *options)
+    refused(capsys, tiny(*other), "with other settings", "--replace")
+    assert not (tmp_path / "b").exists()
+    assert tiny(*other, "--replace") == 0
+    assert tiny(*other) == 0
 
 
 def test_merges_at_the_same_time_lose_nothing(tiny, tmp_path):

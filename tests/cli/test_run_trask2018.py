@@ -1,10 +1,21 @@
-"""Numbers that experiments of Trask et al. 2018 refuse before a run folder is begun."""
+"""What experiments of Trask et al. 2018 refuse before a run folder is begun."""
 
+import json
+import re
 import shlex
+from pathlib import Path
 
 import pytest
 
 from torchalu.cli import main
+from torchalu.cli.results import check_settings
+from torchalu.cli.run import _read
+from torchalu.experiments import get
+
+ROOT = Path(__file__).parents[2]
+RESULTS = ROOT / "results" / "trask2018"
+EXPERIMENTS = ROOT / "src" / "torchalu" / "experiments" / "trask2018"
+PAGES = [*(ROOT / "docs" / "trask2018").glob("*.md"), EXPERIMENTS / "README.md"]
 
 RATE = "give a finite number above 0"
 RATES = "give finite numbers above 0"
@@ -54,3 +65,40 @@ def test_numbers_out_of_range_are_refused_before_a_folder_is_begun(
     assert main(["run", *shlex.split(f"trask2018.{command}")]) == 2
     assert message in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
+
+
+def study_of(command):
+    """What a command that starts with `torchalu run` trains, and how it is carried out."""
+    name, *options = shlex.split(command)[2:]
+    return _read(name, get(name), options)
+
+
+@pytest.mark.parametrize("name", ["table2", "table3", "table4", "table6", "table8", "figure6"])
+def test_defaults_are_not_merged_into_committed_results_of_fewer_steps(
+    tmp_path, monkeypatch, capsys, name
+):
+    monkeypatch.chdir(tmp_path)
+    assert main(["run", f"trask2018.{name}", "--results", str(RESULTS)]) == 2
+    assert "with other settings" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_committed_commands_can_be_given_again():
+    """But for the NALU of table 2, which has another start since."""
+    for path in RESULTS.glob("*.json"):
+        for run in json.loads(path.read_text())["runs"]:
+            study, options = study_of(run["command"])
+            if study.name == "trask2018.table2":
+                with pytest.raises(ValueError, match='"model": "NALU"'):
+                    check_settings(study, RESULTS)
+            elif not options.replace:
+                check_settings(study, RESULTS)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_commands_on_the_pages_are_not_refused_on_a_checkout(page):
+    shown = re.findall(r"^\$ (torchalu run trask2018\..*)$", page.read_text("utf-8"), re.MULTILINE)
+    for command in shown:
+        study, options = study_of(command)
+        if options.results is not None:
+            check_settings(study, ROOT / options.results)

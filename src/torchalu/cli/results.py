@@ -76,6 +76,29 @@ def merge(run: RunFolder, folder: Path, command: str, *, replace: bool = False) 
         return _merge(run, folder, command, replace=replace)
 
 
+def check_settings(study: Study, folder: Path) -> None:
+    """Refuse, before it is trained, a study that could not be merged into results.
+
+    What ends runs early is not compared, since it may have ended none.
+
+    Args:
+        study: that is to be carried out.
+        folder: of the results.
+
+    Raises:
+        ValueError: if a file that is there cannot be read, or has rows of a setting of the study
+            that was trained otherwise.
+    """
+    path = _seeds_path(folder, study.name)
+    if not path.exists():
+        return
+    entries, digests = _entries(_made_path(folder, study.name)), _digests(study)
+    labels = pl.DataFrame([json.loads(labels) for labels in digests])
+    there = _read(path, labels, list(study.keys))
+    others = {name: entry | {"ends": {}} for name, entry in entries.items()}
+    _check_settings(path, others, {"settings": digests, "ends": {}}, study, there)
+
+
 @contextmanager
 def _alone(folder: Path) -> Iterator[None]:
     """Wait until no other process, and no other part of this one, merges into a folder."""
@@ -90,7 +113,7 @@ def _alone(folder: Path) -> Iterator[None]:
 def _merge(run: RunFolder, folder: Path, command: str, *, replace: bool) -> list[Path]:
     """The same, with the folder locked."""
     seeds = _seeds_path(folder, run.study.name)
-    made = folder / f"{run.study.name.rpartition('.')[2]}.json"
+    made = _made_path(folder, run.study.name)
     keys = list(run.study.keys)
     mine = run.outcomes()
     rows = mine
@@ -135,6 +158,11 @@ def _tables(study: Study, rows: pl.DataFrame, folder: Path) -> list[Path]:
 def _seeds_path(folder: Path, name: str) -> Path:
     """Where the outcomes of an experiment are."""
     return folder / f"{name.rpartition('.')[2]}_seeds.csv"
+
+
+def _made_path(folder: Path, name: str) -> Path:
+    """Where it is noted what made the results of an experiment."""
+    return folder / f"{name.rpartition('.')[2]}.json"
 
 
 def _read(path: Path, like: pl.DataFrame, keys: list[str]) -> pl.DataFrame:

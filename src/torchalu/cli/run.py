@@ -80,11 +80,13 @@ class Run:
             ImportError: if Ray is needed and not installed.
         """
         from torchalu import sweep
-        from torchalu.cli.results import merge, write_tables
+        from torchalu.cli.results import check_settings, merge, write_tables
         from torchalu.train import RunFolder
 
         engine = sweep.choose_engine(self.engine, self.workers, self.address)
         out = Path("runs") / name if self.out is None else self.out
+        if self.results is not None and not self.replace:
+            check_settings(study, self.results)
         with RunFolder(out, study) as folder:
             outcomes = sweep.complete(folder, engine, progress=not self.quiet)
             tables = study.summarize(outcomes)
