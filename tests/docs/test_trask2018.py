@@ -8,6 +8,8 @@ import polars as pl
 from torchalu.cli.results import _digests
 from torchalu.experiments import get
 from torchalu.experiments.trask2018.digit_training import SeriesTraining
+from torchalu.experiments.trask2018.published_digits import DIGIT_TABLES
+from torchalu.experiments.trask2018.unread import unread
 
 ROOT = Path(__file__).parents[2]
 DOCS, RESULTS = ROOT / "docs" / "trask2018", ROOT / "results" / "trask2018"
@@ -32,3 +34,25 @@ def test_the_rows_of_the_nalu_are_of_an_earlier_start_as_long_as_the_page_says_s
     rows = committed("table2_seeds").filter(pl.col("model") == "NALU")
     ends = dict(rows.select("task", "status").unique().iter_rows())
     assert ends == {"count": "nan", "sum": "finished"}
+
+
+def test_what_reads_nothing_is_as_far_off_as_the_page_says():
+    text = page("digits")
+    off = {task: [unread(task, length).mae for length in (100, 1000)] for task in ("sum", "count")}
+    assert "off by {:.1f} on average in series of 100, and by {:.1f} in".format(*off["sum"]) in text
+    assert "is off by {:.2f} and {:.2f}, where".format(*off["count"]) in text
+    sums = DIGIT_TABLES.filter(task="sum", length=1000).sort("published_mae")
+    assert sums["model"][0] == "NAC"
+    assert 0.75 < sums["published_mae"][0] / off["sum"][1] < 1  # barely
+    assert (sums["published_mae"][1:] > off["sum"][1]).all()
+    rows = committed("table2_picks")
+    assert set(rows["by"]) == {"nothing holds"}
+    share = rows["median_mae"] / rows["unread_mae"]
+    assert f"is {share.min():.0%}"[:-1] + f" to {share.max():.0%} of what reads nothing" in text
+
+
+def test_the_last_row_of_table_2_is_of_what_reads_nothing():
+    for task in ("count", "sum"):
+        row = committed(f"table2_{task}").row(-1, named=True)
+        assert row["model"] == "reads nothing"
+        assert row["mae_1000_median"] == unread(task, 1000).mae

@@ -1,9 +1,11 @@
 """The tables of digits, from made-up outcomes, and the paper's."""
 
+import numpy as np
 import polars as pl
 import pytest
 
-from torchalu.experiments.trask2018.digit_data import TEST_LENGTHS
+from data_sets import needs
+from torchalu.experiments.trask2018.digit_data import TEST_LENGTHS, SeriesData
 from torchalu.experiments.trask2018.digit_summaries import (
     as_printed,
     errors_by_length,
@@ -13,6 +15,8 @@ from torchalu.experiments.trask2018.digit_summaries import (
     which_to_pick,
 )
 from torchalu.experiments.trask2018.published_digits import DIGIT_TABLES, TABLE2, TABLE10
+from torchalu.experiments.trask2018.unread import unread
+from torchalu.tasks import load_mnist
 
 
 def test_the_published_numbers_are_those_of_the_paper():
@@ -73,10 +77,12 @@ def test_tables_are_printed_as_in_the_paper():
     first = ["model", "seeds", "accuracy_published", "accuracy_chosen", "accuracy_median"]
     assert table.columns[:7] == [*first, *bounds]
     assert table.columns[-2:] == ["mse_1000_low", "mse_1000_high"]
-    assert table["mse_10_low"].to_list() == [None, None]  # of one seed
-    assert table["mse_1000_published"].to_list() == [280.89, None]
-    assert table["mse_10_chosen"].to_list() == [4.0, 4.0]
-    assert table["accuracy_chosen"].to_list() == [80.0, 80.0]
+    assert table["mse_10_low"].to_list() == [None, None, None]  # of one seed
+    assert table["model"].to_list() == ["NAC", "NAU", "reads nothing"]
+    assert table["mse_1000_published"].to_list() == [280.89, None, None]
+    assert table["mse_10_chosen"].to_list() == [4.0, 4.0, None]
+    assert table["mse_1000_median"].to_list() == [4.0, 4.0, pytest.approx(8250)]
+    assert table["accuracy_chosen"].to_list() == [80.0, 80.0, None]
 
 
 def picks_of(rows):
@@ -95,6 +101,39 @@ def test_the_model_with_the_lowest_median_is_picked_and_compared_with_the_papers
     )  # fmt: skip
     assert (total["paper"], total["published_mae"], total["factor"]) == ("NALU", 5.11, 4.0)
     assert (product["pick"], product["paper"], product["factor"]) == ("NMU", None, None)
+
+
+@pytest.mark.parametrize("task", ["count", "sum", "product"])
+@pytest.mark.parametrize("length", [1, 2, 7])
+def test_what_reads_nothing_is_off_as_the_mean_is_of_drawn_series(task, length):
+    digits = np.random.default_rng(0).integers(task == "product", 10, size=(200_000, length))
+    targets = {
+        "count": (digits == 3).sum(1), "sum": digits.sum(1), "product": digits.prod(1)
+    }[task]  # fmt: skip
+    away = targets - targets.mean()
+    found = unread(task, length)
+    assert found.mae == pytest.approx(np.abs(away).mean(), rel=0.02)
+    assert found.mse == pytest.approx((away**2).mean(), rel=0.03)
+
+
+@needs("mnist")
+@pytest.mark.parametrize("length", [10, 100, 1000])
+def test_what_reads_nothing_is_off_as_much_on_the_test_series(length):
+    """Of 100 series of a length, errors are within a fifth of their expectation."""
+    mean = load_mnist("train").labels.double().mean().item()
+    _, targets = SeriesData("sum", 64, 0).test_series(length)
+    away = (targets - length * mean).abs().mean().item()
+    assert away == pytest.approx(unread("sum", length).mae, rel=0.2)
+
+
+@pytest.mark.parametrize(("error", "by"), [(2.0, "median"), (3.0, "nothing holds")])
+def test_nothing_holds_that_is_no_better_than_a_tenth_of_what_reads_nothing(error, by):
+    """Of sums of 100, 2.3; the mean target is 450. One seed that reaches 7.88 is no proof."""
+    (row,) = picks_of([outcome("NAC", 0, 100, error), outcome("GRU", 0, 100, 400.0)]).rows(
+        named=True
+    )
+    assert (row["by"], row["reached"], row["pick"]) == (by, 1, "NAC")
+    assert row["unread_mae"] == pytest.approx(22.93, abs=0.01)
 
 
 def test_a_settled_unit_is_picked_if_all_of_its_seeds_were_snapped():
