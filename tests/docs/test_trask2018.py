@@ -56,3 +56,11 @@ def test_the_last_row_of_table_2_is_of_what_reads_nothing():
         row = committed(f"table2_{task}").row(-1, named=True)
         assert row["model"] == "reads nothing"
         assert row["mae_1000_median"] == unread(task, 1000).mae
+
+
+def test_the_published_error_beside_a_pick_is_the_papers_best():
+    """That of the LSTM with NALU for words, and of the NAC for all of table 2."""
+    (words,) = committed("table3_picks").select("published_test_mae", "published_model").rows()
+    assert words == (0.41, "LSTM+NALU")
+    rows = committed("table2_picks").select("published_mae", "published_model").rows()
+    assert rows == [(mae, "NAC") for mae in (0.12, 0.76, 3.32, 1.42, 7.88, 57.3)]

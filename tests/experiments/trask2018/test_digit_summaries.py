@@ -99,8 +99,10 @@ def test_the_model_with_the_lowest_median_is_picked_and_compared_with_the_papers
     assert (total["pick"], total["median_mae"], total["reached"], total["seeds"]) == (
         "NAU", 1.0, 2, 3,
     )  # fmt: skip
-    assert (total["paper"], total["published_mae"], total["factor"]) == ("NALU", 5.11, 4.0)
+    assert (total["paper"], total["factor"]) == ("NALU", 4.0)
+    assert (total["published_model"], total["published_mae"]) == ("NAC", 1.42)
     assert (product["pick"], product["paper"], product["factor"]) == ("NMU", None, None)
+    assert (product["published_model"], product["published_mae"]) == (None, None)
 
 
 @pytest.mark.parametrize("task", ["count", "sum", "product"])

@@ -23,7 +23,6 @@ def picks(
     *,
     count: str = "solved",
     kept: Sequence[str] = (),
-    published: str | None = None,
     theirs: pl.DataFrame | None = None,
 ) -> pl.DataFrame:
     """Which model to pick in each group of cells, beside the better of the paper's own.
@@ -39,7 +38,6 @@ def picks(
         paper: the models of the paper that the pick is compared with.
         count: the column of solved seeds; missing where nothing says what is solved.
         kept: columns of the pick that are shown as well.
-        published: the column of the published error, if the paper's model has one.
         theirs: the cells of which the paper's model is taken; the same if left out.
 
     Returns:
@@ -71,14 +69,37 @@ def picks(
             | {name: best[name] for name in ("seeds", count, f"{count}_low", f"{count}_high")}
             | {error: best[error], "paper": other.get("model")}
             | {f"paper_{name}": other.get(name) for name in ("seeds", count, error)}
-            | ({} if published is None else {published: other.get(published)})
         )
     types = {name: cells.schema[name] for name in (*within, *kept, "seeds", count, error)}
     types |= {f"paper_{name}": types[name] for name in ("seeds", count, error)}
     types |= {f"{count}_{end}": pl.Float64() for end in ("low", "high")}
-    types |= {"paper": pl.String()} | ({} if published is None else {published: pl.Float64()})
+    types |= {"paper": pl.String()}
     table = pl.DataFrame(rows, schema_overrides=types)
     return table.with_columns(factor=pl.col(f"paper_{error}") / pl.col(error))
+
+
+def best_published(printed: pl.DataFrame, within: Sequence[str], error: str) -> pl.DataFrame:
+    """The least error that the paper prints in each group, and whose it is.
+
+    Args:
+        printed: a row a group and model, errors where they are printed.
+        within: the columns that tell groups apart.
+        error: the column of the errors.
+
+    Returns:
+        A row a group: `within`, the error, and the model as `published_model`.
+
+    Example:
+        >>> rows = {"task": ["sum"] * 2, "model": ["LSTM", "NAC"], "published_mae": [14.8, 1.42]}
+        >>> best_published(pl.DataFrame(rows), ["task"], "published_mae").row(0)
+        ('sum', 1.42, 'NAC')
+    """
+    return (
+        printed.drop_nulls(error)
+        .sort(error, maintain_order=True)
+        .unique(within, keep="first", maintain_order=True)
+        .select(*within, error, published_model="model")
+    )
 
 
 def _first(group: pl.DataFrame, error: str, count: str) -> dict[str, Any]:

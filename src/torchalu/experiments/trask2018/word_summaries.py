@@ -6,7 +6,7 @@ import polars as pl
 
 from torchalu.evaluate import wilson
 from torchalu.experiments.trask2018.digit_summaries import ranked
-from torchalu.experiments.trask2018.picks import TOLERATED, picks
+from torchalu.experiments.trask2018.picks import TOLERATED, best_published, picks
 from torchalu.experiments.trask2018.published_words import FIGURE3, TABLE3
 from torchalu.experiments.trask2018.word_training import QUERIES
 
@@ -89,14 +89,15 @@ def which_to_pick(table: pl.DataFrame) -> pl.DataFrame:
         table: as `errors` gives it.
 
     Returns:
-        A row, as `picks` gives it; no error above 10% of that of always answering 500 can be lived
-        with.
+        A row, as `picks` gives it, and the best published error with its model; no error above 10%
+        of that of always answering 500 can be lived with.
     """
-    cells = table.with_columns(
-        task=pl.lit("numbers in words"), holds=pl.col("median") <= TOLERATED * _MIDDLE_ERROR
+    task = pl.lit("numbers in words").alias("task")
+    cells = table.with_columns(task, holds=pl.col("median") <= TOLERATED * _MIDDLE_ERROR)
+    printed = TABLE3.with_columns(task)
+    return picks(cells, ["task"], "median", ["LSTM+NAC", "LSTM+NALU"]).join(
+        best_published(printed, ["task"], "published_test_mae"), on="task"
     )
-    paper = ["LSTM+NAC", "LSTM+NALU"]
-    return picks(cells, ["task"], "median", paper, published="published_test_mae")
 
 
 def word_by_word(outcomes: pl.DataFrame) -> pl.DataFrame:
