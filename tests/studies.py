@@ -1,6 +1,7 @@
 """Small studies for the tests of sweeps; in a module that other processes import."""
 
 import hashlib
+import os
 import time
 from pathlib import Path
 
@@ -85,3 +86,35 @@ class Digests:
 
     def summarize(self, outcomes):
         return {"digests": outcomes.select(seeds=pl.len(), mean=pl.col("value").mean())}
+
+
+class Apart(Digests):
+    """The same in processes, which leave their numbers in a folder; one can end early."""
+
+    name = "tests.apart"
+    interpreted = True
+
+    def __init__(self, seeds=6, *, pids, die=None, odd=None, **options):
+        super().__init__(seeds, **options)
+        self.pids, self.die, self.odd = Path(pids), die, odd
+
+    def run(self, chunk, scratch, report):
+        (self.pids / str(os.getpid())).touch()
+        if chunk.name == f"seed-{self.die}":
+            os._exit(3)
+        if chunk.name == f"seed-{self.odd}":
+            raise Unsendable(lambda: None)
+        begin = time.process_time()
+        while time.process_time() < begin + 0.1:
+            pass
+        return super().run(chunk, scratch, report)
+
+
+class Unsendable(Exception):
+    """An error that no other process can be sent."""
+
+    def __reduce__(self):
+        raise TypeError("it cannot be sent")
+
+    def __str__(self):
+        return "of an odd kind"

@@ -361,7 +361,10 @@ def test_an_example_of_each_task(capsys):
         (["eval", "CHECKPOINT", "--length", "3", "--count", "0"], ["count is 0"]),
         (["eval", "CHECKPOINT", "--length", "3", "--seed", "-1"], ["seed is -1"]),
         (["eval", "CHECKPOINT", "--length", "3", "--task", "none.csv"], ["no such file"]),
-        (["eval", "CHECKPOINT", "--length", "3", "--task", "table.csv"], ["task given has 'table'"]),
+        (
+            ["eval", "CHECKPOINT", "--length", "3", "--task", "table.csv"],
+            ["task given has 'table'"],
+        ),
     ],
     ids=lambda value: " ".join(value)[:40] if isinstance(value, list) else "",
 )

@@ -119,7 +119,9 @@ def test_long_strings_that_went_wrong_are_drawn_again():
     short = learned.measure([8], count=7).failures[0]
     assert learned.failed_strings(short) == list(short.failed) != []
     older = dataclasses.replace(card.failures[0], failed_at=())
-    with pytest.raises(ValueError, match=r"strings wrong and does not say which; measure length 150"):
+    with pytest.raises(
+        ValueError, match=r"strings wrong and does not say which; measure length 150"
+    ):
         learned.failed_strings(older)
     unknown = dataclasses.replace(card.failures[0], drawn_by=())
     with pytest.raises(ValueError, match="measured has no drawn_by"):

@@ -65,6 +65,7 @@ class SettingsStudy:
     configuration: Mapping[str, JSON] = field(init=False)
     keys: tuple[str, ...] = field(init=False)
     extent: ClassVar[frozenset[str]] = frozenset({"settings", "seeds"})
+    interpreted: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not self.settings:

@@ -1,4 +1,4 @@
-"""A sweep on the cores of this machine: a thread a core."""
+"""A sweep on the cores of this machine: a thread a core, or a process."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ import queue
 import sys
 import threading
 import time
-from contextlib import suppress
+from contextlib import closing, nullcontext, suppress
 
 import torch
 
 from torchalu.sweep.meter import Meter, Reading
 from torchalu.sweep.progress import Progress
+from torchalu.sweep.worker import Worker
 from torchalu.train import Chunk, Cost, RunFolder, Spent, Stopped, encode, processor
 
 _LOOK_EVERY_SECONDS = 0.1
@@ -27,7 +28,8 @@ def run_local(folder: RunFolder, workers: int, bar: Progress) -> None:
 
     Args:
         folder: of the run.
-        workers: how many threads.
+        workers: how many threads; each has a process of its own, if there are several and the
+            study spends its time in Python.
         bar: told how far each chunk is.
 
     Raises:
@@ -61,11 +63,13 @@ class _Crew:
         self._meter, self._processor = Meter(), processor()
         self._queue: queue.SimpleQueue[Chunk] = queue.SimpleQueue()
         self._ended: list[threading.Event] = []
+        self._apart = False
         for chunk in folder.todo:
             self._queue.put(chunk)
 
     def begin(self, count: int) -> None:
         """Starts so many threads, which do not keep the process from ending."""
+        self._apart = count > 1 and getattr(self._folder.study, "interpreted", False)
         for _ in range(count):
             ended = threading.Event()
             threading.Thread(target=self._work, args=(ended,), daemon=True).start()
@@ -93,13 +97,19 @@ class _Crew:
 
     def _empty_queue(self) -> None:
         """Carries out one chunk after the other."""
+        worker = Worker(self._folder.study) if self._apart else None
+        with nullcontext() if worker is None else closing(worker):
+            self._take_chunks(worker)
+
+    def _take_chunks(self, worker: Worker | None) -> None:
+        """Carries them out, here or in a process."""
         while not self.stop.is_set() and self.error is None:
             try:
                 chunk = self._queue.get_nowait()
             except queue.Empty:
                 return
             try:
-                self._carry_out(chunk)
+                self._carry_out(chunk, worker)
             except BaseException as error:
                 if self.stop.is_set() and isinstance(error, Stopped | KeyboardInterrupt):
                     return
@@ -108,9 +118,9 @@ class _Crew:
                     self.error = error
                 return
 
-    def _carry_out(self, chunk: Chunk) -> None:
+    def _carry_out(self, chunk: Chunk, worker: Worker | None) -> None:
         """Does a chunk, and records it."""
-        earlier = self._folder.spent(chunk.name)
+        earlier, scratch = self._folder.spent(chunk.name), self._folder.scratch(chunk.name)
         noted = time.monotonic()
 
         def report(fraction: float) -> None:
@@ -124,15 +134,17 @@ class _Crew:
                 with suppress(OSError):  # a full disk: the result may yet find room
                     self._folder.note_spent(chunk.name, _total(earlier, reading))
 
-        with self._meter.measure() as reading:
+        with self._meter.measure() if worker is None else nullcontext(Reading()) as reading:
             try:
-                part = self._folder.study.run(chunk, self._folder.scratch(chunk.name), report)
+                if worker is None:
+                    files = encode(self._folder.study.run(chunk, scratch, report))
+                else:
+                    files = worker.carry_out(chunk, scratch, report, reading.take)
             except BaseException:
                 self._meter.update()
                 with suppress(OSError):
                     self._folder.note_spent(chunk.name, _total(earlier, reading))
                 raise
-            files = encode(part)
         spent = _total(earlier, reading)
         seconds = (round(spent.wall_seconds, 3), round(spent.core_seconds, 3))
         self._folder.write(chunk.name, files, Cost(*seconds, platform.node(), self._processor))

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from torchalu.train import Spent
+
 
 @dataclass
 class Reading:
@@ -16,6 +18,10 @@ class Reading:
     wall_seconds: float = 0.0
     core_seconds: float = 0.0
     begin: float = field(default_factory=time.perf_counter)
+
+    def take(self, spent: Spent) -> None:
+        """Set it to what another process says."""
+        self.wall_seconds, self.core_seconds = spent
 
 
 class Meter:

@@ -67,6 +67,9 @@ class Study(Protocol):
         name: such as "madsen2020.table2".
         configuration: everything that settles the results; a run folder holds results of one.
         keys: the columns of the outcomes that tell rows apart, "seed" among them.
+        interpreted: whether a chunk spends its time in Python, as torch's training loops do, and
+            not in native code alone: on one machine such chunks are carried out in processes, not
+            in threads. False if left out.
         extent: the names in the configuration that say how much is done, how many at a time or
             which rows: studies that differ in nothing else give rows of one table.
     """

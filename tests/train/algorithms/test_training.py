@@ -103,7 +103,10 @@ def test_a_file_is_validated_at_several_of_its_lengths():
     put_aside = task.split()[1]
     symbols = validation_symbols(put_aside, 24, training.validate_at)
     assert len(symbols) == 8
-    assert {symbols[0], symbols[-1]} == {min(map(len, put_aside.rows)), max(map(len, put_aside.rows))}
+    assert {symbols[0], symbols[-1]} == {
+        min(map(len, put_aside.rows)),
+        max(map(len, put_aside.rows)),
+    }
     texts = StringValidation(put_aside, symbols, 32, seed=0).texts
     for length, chosen in texts.items():
         assert sorted(chosen) == sorted(text for text in put_aside.rows if len(text) == length)

@@ -84,6 +84,7 @@ class SequentialStudy:
     configuration: Mapping[str, JSON] = field(init=False)
     keys: tuple[str, ...] = field(init=False, default=("model", "length", "seed"))
     extent: ClassVar[frozenset[str]] = frozenset({"settings", "models", "seeds", "first_seed"})
+    interpreted: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         choose("models", self.models, MODELS[self.operation])

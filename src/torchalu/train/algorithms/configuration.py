@@ -97,7 +97,8 @@ class AlgorithmTraining:
         evaluate_every: steps from one evaluation to the next.
         checkpoint_every: steps from one checkpoint to the next.
         validate_at: the lengths of the validation strings, as multiples of the greatest length;
-            a task from a file is validated on up to eight of its own, the shortest and longest included.
+            a task from a file is validated on up to eight of its own, the shortest and the longest
+            among these.
         validation_strings: how many of each length.
         long_validation_strings: how many of each length of more than 1000 symbols, if fewer.
         end_after: evaluations in a row with all validation strings right that end the run; 0 turns
