@@ -90,7 +90,8 @@ def reach(outcomes: pl.DataFrame) -> pl.DataFrame:
 
     An agent reaches T if it does well, which is 90% of the optimal return, under all instructions
     from the greatest of the training up to T; if it does not under that one, it reaches the one
-    before.
+    before. Nothing is said of agents that were not tested under each of them, up to the paper's T
+    (of those that the paper has not, up to that of its NAC).
 
     Args:
         outcomes: a row a model, way to act, instruction and seed.
@@ -121,7 +122,11 @@ def reach(outcomes: pl.DataFrame) -> pl.DataFrame:
             reached=(pl.col("reach") >= pl.col("published")).sum(),
             training_reward=pl.col("training_reward").mean(),
         )
-        .with_columns(reached=pl.when(pl.col("published").is_not_null()).then(pl.col("reached")))
+        .with_columns(
+            reached=pl.when(pl.col("published").is_not_null(), pl.col("least").is_not_null()).then(
+                pl.col("reached")
+            )
+        )
         .sort(_ACTING)
     )
     return _with_interval(table)
@@ -136,15 +141,18 @@ def which_to_pick(outcomes: pl.DataFrame) -> pl.DataFrame:
     Returns:
         A row a way to act, as `picks` gives it: `reached` counts the seeds that get as far as the
         paper's agent with the NAC; errors are the median part of the optimal return that is lost
-        under instructions from beyond the training up to there, of which 10% can be lived with.
-        Beside the pick stands the NAC as the paper has it, which does not sum.
+        under instructions from beyond the training up to there, of which 10% can be lived with;
+        null without a test of each of them. Beside the pick stands the NAC as the paper has it,
+        which does not sum.
     """
     cells = (
         _by_seed(outcomes)
         .group_by(_ACTING, maintain_order=True)
         .agg(
             seeds=pl.len(),
-            reached=(pl.col("reach") >= _GOAL).sum(),
+            reached=pl.when(pl.col("lost").is_not_null().any()).then(
+                (pl.col("reach") >= _GOAL).sum()
+            ),
             median_lost=pl.col("lost").median(),
         )
         .with_columns(holds=pl.col("median_lost") <= TOLERATED)
@@ -187,15 +195,23 @@ def _by_seed(outcomes: pl.DataFrame) -> pl.DataFrame:
     failed = number.filter(badly & (number >= most))
     trained, beyond = number.is_between(least, most), number.is_between(most + 1, _GOAL)
     published = pl.col("model").replace_strict(PUBLISHED_REACH, default=None, return_dtype=pl.Int64)
+
+    def tested(goal: pl.Expr) -> pl.Expr:
+        """Whether each instruction from the greatest of the training up to a goal was."""
+        return number.filter(number.is_between(most, goal)).n_unique() == goal.first() - most + 1
+
+    lost = 1 - (pl.col("reward") / pl.col("optimal_return")).filter(beyond).mean()
     return (
-        outcomes.group_by([*_ACTING, "seed"], maintain_order=True)
+        outcomes.with_columns(published=published)
+        .group_by([*_ACTING, "seed"], maintain_order=True)
         .agg(
-            pl.col("validation_reward").first(),
+            pl.col("validation_reward", "published").first(),
             training_reward=pl.col("reward").filter(trained).mean(),
-            reach=pl.coalesce(failed.min() - 1, number.max()),
-            lost=1 - (pl.col("reward") / pl.col("optimal_return")).filter(beyond).mean(),
+            reach=pl.when(tested(pl.col("published").fill_null(_GOAL))).then(
+                pl.coalesce(failed.min() - 1, number.max())
+            ),
+            lost=pl.when(tested(pl.lit(_GOAL))).then(lost),
         )
-        .with_columns(published=published)
         .sort(**_CHOSEN_FIRST)
     )
 
