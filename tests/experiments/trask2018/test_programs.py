@@ -305,6 +305,14 @@ def test_a_seed_that_ended_early_keeps_its_last_number():
     assert table["mean"].to_list() == [pytest.approx(0.3), pytest.approx(0.5)]
 
 
+def test_one_seed_has_no_band():
+    rows = {"model": ["NAC"], "digits": [2], "seed": [0]}
+    rows |= {"evaluation_steps": [[5, 10]], "matching_digits": [[0.5, 0.7]]}
+    table = curves(pl.DataFrame(rows))
+    assert table["mean"].to_list() == [0.5, 0.7]
+    assert table.select("low", "high").null_count().row(0) == (2, 2)
+
+
 @pytest.mark.parametrize(
     ("name", "networks"),
     [("trask2018.figure4", len(MODELS) + len(CONFIGURED)), ("trask2018.figure6", len(MODELS))],

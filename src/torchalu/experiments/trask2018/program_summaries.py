@@ -46,8 +46,8 @@ def curves(outcomes: pl.DataFrame) -> pl.DataFrame:
 
     Returns:
         A row a model, number of digits and step: `seeds`, the `mean` over them, and `low` and
-        `high`, two standard deviations from it and cut off at 0 and 1. A seed that ended early
-        in NaN keeps its last number.
+        `high`, two standard deviations from it and cut off at 0 and 1, null of one seed. A seed
+        that ended early in NaN keeps its last number.
 
     Source:
         Trask et al. 2018, figures 4 and 6.
@@ -74,7 +74,7 @@ def curves(outcomes: pl.DataFrame) -> pl.DataFrame:
         .sort("model", "digits", "seed", "step")
         .with_columns(pl.col("matching").forward_fill().over("model", "digits", "seed"))
     )
-    spread = pl.col("matching").std().fill_null(0.0)
+    spread = pl.col("matching").std()
     mean = pl.col("matching").mean()
     return (
         filled.group_by(groups)
