@@ -55,6 +55,26 @@ FACTOR = "give a finite number, 0 or more"
         ("figure4 --registers 4 0", "registers holds 0; give positive integers"),
         ("figure4 --nesting 3 1", "nesting is (3, 1); give (least, most), 1 <= least <= most"),
         ("figure4 --nesting 1 2000", "so that float32 holds the sum of 2001 of them"),
+        *(
+            (f"table2_search --{option}", f"this search has no use for; {remedy}")
+            for option, remedy in (
+                ("learning-rate 0.1", "give learning_rates"),
+                ("output softmax", "give outputs"),
+                ("dropout", "give dropouts"),
+                ("no-keep-state", "give keep_states"),
+                ("hidden-size 16", "give hidden_sizes"),
+                ("settle-epochs 5", "leave it out"),
+            )
+        ),
+        *(
+            (f"table4_search --{option}", f"this search has no use for; {remedy}")
+            for option, remedy in (
+                ("learning-rate 0.1", "give learning_rates"),
+                ("batch-size 32", "give batch_sizes"),
+                ("test-pictures 100", "leave it out"),
+            )
+        ),
+        ("grid_world_search --entropy 0.1", "entropy is 0.1, which this search has no use for"),
         ("table5 --together 0", "together is 0; give a positive integer"),
     ],
 )

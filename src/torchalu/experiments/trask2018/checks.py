@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 
@@ -106,6 +106,31 @@ def check_sizes(**sizes: Sequence[int]) -> None:
     """
     for name, values in sizes.items():
         check_each(name, values, _is_positive, "positive integers")
+
+
+def check_unused(training: Any, left: Any, instead: Mapping[str, str | None]) -> None:
+    """Refuse numbers of a training that a search does not take from it.
+
+    Args:
+        training: the numbers that are given.
+        left: the numbers where none is given.
+        instead: for each field that is not taken, the option that is, if any.
+
+    Raises:
+        ValueError: such a field is given.
+
+    Example:
+        >>> from torchalu.experiments.trask2018.parity import ParityTraining
+        >>> given = ParityTraining(learning_rate=0.1)
+        >>> check_unused(given, ParityTraining(), {"learning_rate": "learning_rates"})
+        Traceback (most recent call last):
+        ValueError: learning_rate is 0.1, which this search has no use for; give learning_rates
+    """
+    for name, option in instead.items():
+        value = getattr(training, name)
+        if value != getattr(left, name):
+            remedy = "leave it out" if option is None else f"give {option}"
+            raise ValueError(f"{name} is {value}, which this search has no use for; {remedy}")
 
 
 def _is_positive(value: float) -> bool:

@@ -13,7 +13,7 @@ import polars as pl
 from torchalu.experiments.seeds import SeedOptions, Seeds
 from torchalu.experiments.setting import choose
 from torchalu.experiments.settings_study import SettingsStudy
-from torchalu.experiments.trask2018.checks import check_rates, check_sizes
+from torchalu.experiments.trask2018.checks import check_rates, check_sizes, check_unused
 from torchalu.experiments.trask2018.digit_data import TEST_LENGTHS
 from torchalu.experiments.trask2018.digit_models import (
     ADDING_MODELS,
@@ -46,6 +46,8 @@ _SEARCHED: tuple[str, ...] = (
     "learning_rate",
     "hidden_size",
 )
+_INSTEAD = {**{name: f"{name}s" for name in _SEARCHED[2:]}, "settle_epochs": None}
+"""What a search takes in place of numbers of its training; without tests nothing settles."""
 
 
 def table2(
@@ -139,7 +141,7 @@ def table2_search(
     """The search of what table 2 leaves open, on validation digits alone.
 
     Args:
-        training: epochs and what is not searched.
+        training: epochs and what is not searched; what is searched is refused there.
         seeds: how many, and the first.
         tasks: "count", "sum", "product".
         models: names of models.
@@ -163,6 +165,7 @@ def table2_search(
     choose("tasks", tasks, _OPERATIONS)
     choose("models", models, MODELS)
     choose("outputs", outputs, get_args(Output))
+    check_unused(training, _SHORT, _INSTEAD)
     check_rates(learning_rates)
     check_sizes(hidden_sizes=hidden_sizes)
     settings = []

@@ -11,7 +11,7 @@ import tyro
 from torchalu.experiments.seeds import SeedOptions, Seeds
 from torchalu.experiments.setting import choose
 from torchalu.experiments.settings_study import SettingsStudy
-from torchalu.experiments.trask2018.checks import check_each, check_rates
+from torchalu.experiments.trask2018.checks import check_each, check_rates, check_unused
 from torchalu.experiments.trask2018.grid_agent import UNITS
 from torchalu.experiments.trask2018.grid_study import GridSetting
 from torchalu.experiments.trask2018.grid_summaries import grid_world_tables, search_tables
@@ -43,8 +43,8 @@ def grid_world(
 
     Source:
         Trask et al. 2018, section 4.5 and figure 5. Departures: see `GridAgent`, `GridRules` and
-        `actor_critic_loss`; learning rate and entropy are those of `grid_world_search`. Each
-        agent is tested from all 600 starts.
+        `actor_critic_loss`; learning rate and entropy are ours, and unsearched. Each agent is
+        tested from all 600 starts.
 
     Example:
         >>> len(grid_world(Seeds(2), models=("LSTM", "NAC")).chunks())
@@ -74,7 +74,7 @@ def grid_world_search(
         models: names of agents.
         learning_rates: at the start.
         entropies: factors of the policy's entropy.
-        training: all other numbers; the two that are searched count for nothing there.
+        training: all other numbers; the two that are searched are refused there.
 
     Raises:
         ValueError: a number that is out of its range, a name that is unknown, values twice.
@@ -88,6 +88,7 @@ def grid_world_search(
         9
     """
     choose("models", models, UNITS)
+    check_unused(training, _SHORT, {"learning_rate": "learning_rates", "entropy": "entropies"})
     check_rates(learning_rates)
     check_each("entropies", entropies, lambda factor: factor >= 0, "finite numbers, 0 or more")
     settings = [

@@ -23,6 +23,7 @@ from torchalu.experiments.trask2018.checks import (
     check_positive,
     check_rates,
     check_sizes,
+    check_unused,
 )
 from torchalu.experiments.trask2018.digit_summaries import ranked
 from torchalu.experiments.trask2018.parity_networks import LAYERS, parity_network
@@ -167,6 +168,12 @@ class ParitySetting:
 
 _TRAINING, _SEEDS = ParityTraining(), Seeds()
 _SHORT, _TWO = ParityTraining(steps=4000), Seeds(2)
+_INSTEAD = {
+    "learning_rate": "learning_rates",
+    "batch_size": "batch_sizes",
+    "test_pictures": None,
+}
+"""What a search takes in place of numbers of its training; it looks at no test picture."""
 
 
 class _Pictures:
@@ -191,7 +198,7 @@ class _Pictures:
 
 
 def table4(
-    training: ParityOptions = ParityTraining(),
+    training: ParityOptions = _TRAINING,
     seeds: SeedOptions = _SEEDS,
     *,
     layers: tuple[str, ...] = tuple(LAYERS),
@@ -220,7 +227,7 @@ def table4(
 
 
 def table4_search(
-    training: ParityOptions = ParityTraining(steps=4000),
+    training: ParityOptions = _SHORT,
     seeds: SeedOptions = _TWO,
     *,
     layers: tuple[str, ...] = ("linear", "NAC"),
@@ -230,7 +237,7 @@ def table4_search(
     """The search of what table 4 leaves open, on pictures of validation digits alone.
 
     Args:
-        training: steps and what is not searched.
+        training: steps and what is not searched; what is searched is refused there.
         seeds: how many, and the first.
         layers: names of last layers.
         learning_rates: of Adam.
@@ -247,6 +254,7 @@ def table4_search(
         6
     """
     choose("layers", layers, LAYERS)
+    check_unused(training, _SHORT, _INSTEAD)
     check_rates(learning_rates)
     check_sizes(batch_sizes=batch_sizes)
     settings = []
