@@ -10,15 +10,19 @@ import torch
 
 from data_sets import needs
 from digit_bars import bars, splits
+from torchalu import sweep
+from torchalu.experiments.seeds import Seeds
 from torchalu.experiments.trask2018 import digit_data, digit_study
 from torchalu.experiments.trask2018.digit_data import SeriesData, errors
 from torchalu.experiments.trask2018.digit_models import MODELS
 from torchalu.experiments.trask2018.digit_study import SeriesSetting, tensors_of
 from torchalu.experiments.trask2018.digit_training import SeriesTraining, train_series
 from torchalu.experiments.trask2018.digits import perception, table2, table2_search
+from torchalu.experiments.trask2018.perception import perceive
 from torchalu.experiments.trask2018.published_digits import TABLE2
+from torchalu.experiments.trask2018.stored import stored_series
 from torchalu.tasks import Digits, SequentialMNIST, load_mnist
-from torchalu.train import Stopped
+from torchalu.train import RunFolder, Stopped
 
 TINY = SeriesTraining(epochs=4, settle_epochs=2, evaluate_every=2, batch_size=2, hidden_size=4)
 LENGTHS = (1, 3, 10)
@@ -154,7 +158,8 @@ def test_settling_that_makes_it_worse_is_undone_and_without_a_law_there_is_none(
 @pytest.mark.usefixtures("made_up")
 def test_a_search_looks_at_no_test_digit(tmp_path, monkeypatch):
     monkeypatch.setattr(SeriesData, "test_series", None)
-    study = table2_search(TINY, tasks=("sum",), models=("NAC",), learning_rates=(1e-3,))
+    training = replace(TINY, settle_epochs=0, hidden_size=32)
+    study = table2_search(training, tasks=("sum",), models=("NAC",), learning_rates=(1e-3,))
     chunk = study.chunks()[0]
     part = study.run(chunk, tmp_path, lambda done: None)
     assert part.outcomes.height == 1
@@ -190,6 +195,26 @@ def test_wrong_options_are_named():
         SeriesTraining(device="nowhere")
     with pytest.raises(ValueError, match="output holds 'logits'"):
         SeriesTraining(output="logits")  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.usefixtures("made_up")
+def test_the_network_that_validates_best_is_taken_from_a_run_folder_and_read(tmp_path):
+    own = perception(TINY, Seeds(2), multiplying_units=("NMU",))
+    with RunFolder(tmp_path / "run", own) as folder:
+        outcomes = sweep.complete(folder, sweep.choose_engine("local", 1, None))
+    best = outcomes.sort("validation_loss").filter(length=2).row(0, named=True)
+    trained = stored_series(tmp_path / "run", "product", "NMU", settled=False)
+    assert (trained.seed, trained.operation, trained.training) == (best["seed"], "product", TINY)
+    data = SeriesData("product", 2, trained.seed, splits=splits())
+    assert data.measure(trained.network, (2,))[2].mae == pytest.approx(best["mae"], rel=1e-5)
+    settled = stored_series(tmp_path / "run", "product", "NMU")
+    report = perceive(settled.network, data, (2,))
+    assert report.measured[2].mae == pytest.approx(best["law_mae"], rel=1e-5)
+    assert "digits read right without labels" in str(report)
+    with pytest.raises(ValueError, match="holds no 'sum-NAC' that is done; it is of product-NMU"):
+        stored_series(tmp_path / "run", "sum", "NAC")
+    with pytest.raises(ValueError, match=r"is no run folder of `torchalu run trask2018\.perc"):
+        stored_series(tmp_path, "product", "NMU")
 
 
 @needs("mnist")

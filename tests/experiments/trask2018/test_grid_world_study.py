@@ -13,11 +13,12 @@ from torchalu import sweep
 from torchalu.experiments import get
 from torchalu.experiments.seeds import Seeds
 from torchalu.experiments.trask2018.grid_agent import UNITS
-from torchalu.experiments.trask2018.grid_film import film, stored_agent, strip
+from torchalu.experiments.trask2018.grid_film import film, strip
 from torchalu.experiments.trask2018.grid_summaries import by_instruction, reach, which_to_pick
 from torchalu.experiments.trask2018.grid_training import GridTraining
 from torchalu.experiments.trask2018.grid_world import grid_world, grid_world_search
 from torchalu.experiments.trask2018.published_grid_world import PUBLISHED_REACH
+from torchalu.experiments.trask2018.stored import stored_agent
 from torchalu.tasks import GridRules
 from torchalu.train import RunFolder, Stopped, encode
 
@@ -126,6 +127,25 @@ def test_how_far_agents_hold():
     assert table["NAU"]["published"] is None
     assert table["NAU"]["reached"] is None
     assert table["NAU"]["best"] == 20
+
+
+@pytest.mark.parametrize("least", [13, 20])
+def test_nothing_is_said_of_how_far_agents_hold_that_were_not_tested_all_the_way(least):
+    """An untrained agent that is told 20 and 21 alone has not reached 19."""
+    rows = made_up().filter(pl.col("instruction") >= least).with_columns(reward=0.1)
+    table = reach(rows)
+    assert table.select("chosen", "best", "median", "least", "reached").null_count().row(0) == (
+        3, 3, 3, 3, 3,
+    )  # fmt: skip
+    (row,) = which_to_pick(rows).rows(named=True)
+    assert (row["by"], row["reached"], row["median_lost"]) == ("nothing holds", None, None)
+
+
+def test_how_far_an_agent_holds_takes_no_test_beyond_the_papers():
+    table = reach(made_up().filter(pl.col("instruction").is_between(12, 13)))
+    chosen = dict(table.select("model", "chosen").rows())
+    assert chosen["LSTM"] == 13
+    assert chosen["NAC"] is None
 
 
 def test_the_agent_that_loses_least_up_to_the_papers_reach_is_picked():

@@ -9,6 +9,7 @@ from torchalu.experiments.trask2018.digit_data import SeriesData
 from torchalu.experiments.trask2018.digit_models import MULTIPLYING_UNITS, snap_network_
 from torchalu.experiments.trask2018.digit_training import SeriesTraining
 from torchalu.experiments.trask2018.perception import perceive, read_law
+from torchalu.tasks import Digits
 
 
 class Bars(torch.nn.Module):
@@ -75,6 +76,21 @@ def test_a_law_whose_readings_are_no_digits_is_not_printed():
     assert not seen.verified
     assert "law: " not in str(seen)
     assert "no law of digits: what is accumulated are readings that are none" in str(seen)
+
+
+def test_validation_digits_admit_a_law_and_test_digits_do_not():
+    train, validation, test = splits()
+    blank = Digits(torch.zeros_like(validation.images), validation.labels)
+    made = network("sum", "NAU", {"weight": row(1.0, 1.0)})
+    for seen_first, asked, verified, accuracies in (
+        (blank, test, False, (0.1, 1.0)),
+        (validation, Digits(torch.zeros_like(test.images), test.labels), True, (1.0, 0.1)),
+    ):
+        seen = perceive(made, SeriesData("sum", 2, 0, splits=(train, seen_first, asked)), (2,))
+        assert seen.law.text is not None
+        assert seen.verified == verified
+        assert (seen.validation_accuracy, seen.accuracy) == pytest.approx(accuracies)
+        assert f"of validation digits {accuracies[0]:.2%}" in str(seen)
 
 
 def test_readings_that_are_off_are_rounded_by_the_law():

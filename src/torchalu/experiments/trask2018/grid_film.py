@@ -3,77 +3,23 @@
 from __future__ import annotations
 
 import io
-import json
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from jaxtyping import UInt8
-from safetensors.torch import load_file
 
 from torchalu.experiments.trask2018.grid_agent import GridAgent
 from torchalu.experiments.trask2018.grid_episodes import play
-from torchalu.experiments.trask2018.grid_training import GridTraining
+from torchalu.experiments.trask2018.stored import stored_agent
 from torchalu.tasks import GridRules, GridWorlds
 from torchalu.train import write_atomic
-from torchalu.train.part_files import MARKER, WEIGHTS, read_part
 from torchalu.zoo.film import check_film, pillow, write_frames
 
-_STUDY = "trask2018.grid_world"
 _SCALE, _LINE, _MARGIN = 5, 18, 6
 _FRAME_MILLISECONDS, _LAST_MILLISECONDS = 400, 2500
 _INK, _PAPER = (20, 20, 20), (255, 255, 255)
-
-
-@dataclass(frozen=True)
-class StoredAgent:
-    """The agent of a run that validates best, and what it was trained on.
-
-    Attributes:
-        agent: in evaluation mode.
-        training: its numbers.
-        seed: of its training.
-    """
-
-    agent: GridAgent
-    training: GridTraining
-    seed: int
-
-
-def stored_agent(run: str | Path, model: str) -> StoredAgent:
-    """The agent that validates best of those that lie in a run folder.
-
-    Args:
-        run: folder of a run of `trask2018.grid_world`, done or in part.
-        model: the agent's name.
-
-    Raises:
-        ValueError: it is no such folder, or holds no such agent.
-    """
-    parts = Path(run) / "parts"
-    try:
-        stored = json.loads((Path(run) / "configuration.json").read_bytes())
-        settings = {one["labels"]["model"]: one for one in stored["configuration"]["settings"]}
-        if stored["study"] != _STUDY:
-            raise KeyError(_STUDY)
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ValueError(
-            f"{str(run)!r} is no run folder of `torchalu run {_STUDY}`; name one that is"
-        ) from error
-    names = [path.name.removesuffix(MARKER) for path in parts.glob(f"{model}-seed*{MARKER}")]
-    if model not in settings or not names:
-        raise ValueError(
-            f"{str(run)!r} holds no {model!r} that is done; its agents are {', '.join(settings)}"
-        )
-    outcomes = {name: read_part(parts, name)[0] for name in sorted(names)}
-    best = max(outcomes, key=lambda name: outcomes[name]["validation_reward"][0])
-    training = GridTraining(**settings[model]["training"] | {"device": "cpu"})
-    seed = int(best.rpartition("-seed")[2])
-    agent = training.agent(model, seed)
-    agent.load_state_dict(load_file(parts / f"{best}{WEIGHTS}"))
-    return StoredAgent(agent.eval(), training, seed)
 
 
 @torch.no_grad()
