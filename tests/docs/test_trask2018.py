@@ -1,17 +1,22 @@
 """The pages on Trask et al. 2018 say what the committed results do."""
 
 import json
+import re
+import shlex
 from pathlib import Path
 
 import polars as pl
+import pytest
 
 from torchalu.cli.results import _digests
+from torchalu.cli.run import _read
 from torchalu.experiments import get
 from torchalu.experiments.trask2018.digit_training import SeriesTraining
 from torchalu.experiments.trask2018.published_digits import DIGIT_TABLES
 from torchalu.experiments.trask2018.unread import unread
 
 ROOT = Path(__file__).parents[2]
+README = ROOT / "src" / "torchalu" / "experiments" / "trask2018" / "README.md"
 DOCS, RESULTS = ROOT / "docs" / "trask2018", ROOT / "results" / "trask2018"
 
 
@@ -64,3 +69,96 @@ def test_the_published_error_beside_a_pick_is_the_papers_best():
     assert words == (0.41, "LSTM+NALU")
     rows = committed("table2_picks").select("published_mae", "published_model").rows()
     assert rows == [(mae, "NAC") for mae in (0.12, 0.76, 3.32, 1.42, 7.88, 57.3)]
+
+
+def test_the_published_errors_that_cannot_be_are_those_that_the_page_names():
+    """Of a count that is taken twice, the error and its square are; then m² is at most 2 s."""
+    margin = 1.01  # for rounding
+    wrong = DIGIT_TABLES.filter(
+        pl.col("published_mae") ** 2 > margin * 2 * pl.col("published_mse")
+    ).select("model", "task", "length")
+    expected = {("RNN-ReLU", "sum", 10), ("RNN-ReLU", "sum", 100)}
+    expected |= {("RNN-ReLU", "count", 100), ("RNN-ReLU", "count", 1000)}
+    expected |= {("NAC", task, length) for task in ("sum", "count") for length in (100, 1000)}
+    assert set(wrong.rows()) == expected
+    assert (
+        "RNN-ReLU (sums of 10 and 100, counts of 100 and 1000) and of NAC (sums and counts of "
+        "100 and 1000), squared, are above their mean square errors even if both are counted twice"
+    ) in page("digits")
+
+
+def test_test_and_validation_digits_would_admit_the_same_laws_as_far_as_the_page_says():
+    rows = pl.concat(
+        committed(name).select(
+            "law", "certified_error", share=pl.col("read_right") / pl.col("read_images")
+        )
+        for name in ("table2_seeds", "perception_seeds")
+    )
+    lawful, other = rows.filter(pl.col("law").is_not_null()), rows.filter(pl.col("law").is_null())
+    least, most = lawful["share"].min(), other["share"].max()
+    assert 0.949 <= least < 0.95
+    assert 0.833 < most <= 0.834
+    assert "reads 94.9% of them right or more" in page("digits")
+    assert "83.4% or less" in page("digits")
+
+
+def study_of(command):
+    """The study of a command without `torchalu run`."""
+    name, *options = shlex.split(command)
+    return _read(f"trask2018.{name}", get(f"trask2018.{name}"), options)[0]
+
+
+def work(study):
+    return sum(chunk.work for chunk in study.chunks())
+
+
+def hours_for_work(name):
+    """Core-hours by the committed runs, for each unit of the work that chunks say they are."""
+    runs = json.loads((RESULTS / f"{name}.json").read_text())["runs"]
+    done = sum(work(study_of(run["command"].split("trask2018.", 1)[1])) for run in runs)
+    return sum(run["core_hours"] for run in runs) / done
+
+
+def measured_by(name):
+    """What an experiment is measured by; the searches, which have not been run, by their table."""
+    return name.removesuffix("_search")
+
+
+ESTIMATED = [
+    (name, float(hours))
+    for name, hours in re.findall(
+        r"^\| `(\w+)` \|(?:[^|]*\|){3} ([\d.]+) \|$", README.read_text("utf-8"), re.MULTILINE
+    )
+]
+NIGHT = [
+    (command, float(hours))
+    for command, hours in re.findall(
+        r"^\| `([^`]+)` \| ([\d.]+) \| [^|]+ \|$", README.read_text("utf-8"), re.MULTILINE
+    )
+]
+
+
+@pytest.mark.parametrize(("name", "hours"), ESTIMATED)
+def test_core_hours_at_the_defaults_are_in_proportion_to_the_committed_runs(name, hours):
+    expected = work(get(f"trask2018.{name}")()) * hours_for_work(measured_by(name))
+    assert hours == pytest.approx(expected, rel=0.06, abs=0.05)
+
+
+@pytest.mark.parametrize(("command", "hours"), NIGHT)
+def test_core_hours_of_a_night_are_those_of_the_committed_runs_or_in_proportion(command, hours):
+    name = command.split()[0]
+    runs = json.loads((RESULTS / f"{measured_by(name)}.json").read_text())["runs"]
+    if name == "table8":
+        again = "--models" in command
+        expected = sum(run["core_hours"] for run in runs if ("--models" in run["command"]) == again)
+    else:
+        expected = work(study_of(command)) * hours_for_work(measured_by(name))
+    assert hours == pytest.approx(expected, rel=0.06, abs=0.05)
+
+
+def test_core_hours_add_up():
+    text = " ".join(README.read_text("utf-8").split())
+    assert len(ESTIMATED) == 13
+    assert len(NIGHT) == 13
+    assert f"about {sum(hours for _, hours in ESTIMATED):.0f} core-hours" in text
+    assert f"take about {sum(hours for _, hours in NIGHT):.0f}," in text
