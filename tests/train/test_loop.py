@@ -14,6 +14,7 @@ from torch import nn
 from product_training import configuration, evaluate, loss, model, same, sample
 from torchalu.nn import constrain_after, penalty, penalty_ramp
 from torchalu.train import cosine, fit, seeded
+from torchalu.train.clipping import clip_gradients
 
 OPTIMIZERS = [
     torch.optim.Adam,
@@ -91,6 +92,28 @@ def test_gradients_are_clipped():
     fit(module, sample, loss, numbers, optimizer=torch.optim.SGD)
     after = torch.cat([p.flatten() for p in module.parameters()]).detach()
     assert (after - before).norm().item() == pytest.approx(1e-3, rel=1e-3)
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e18, 1e25, 1e37])
+@pytest.mark.parametrize("most", [1e-2, 1e30])
+def test_a_norm_beyond_the_range_of_its_dtype_is_clipped_as_any_other(scale, most):
+    generator = torch.Generator().manual_seed(0)
+    parameters = [nn.Parameter(torch.zeros(n)) for n in (3, 5, 1)]
+    for parameter in parameters[:2]:
+        parameter.grad = scale * torch.randn(parameter.shape, generator=generator)
+    exact = torch.cat([p.grad for p in parameters[:2]]).double()
+    clip_gradients(parameters, most)
+    found = torch.cat([p.grad for p in parameters[:2]]).double()
+    wanted = exact * min(1.0, most / exact.norm().item())
+    torch.testing.assert_close(found, wanted, rtol=1e-5, atol=0)
+    assert parameters[2].grad is None
+
+
+def test_a_gradient_that_is_no_number_stays_one():
+    parameter = nn.Parameter(torch.zeros(2))
+    parameter.grad = torch.tensor([1.0, float("inf")])
+    clip_gradients([parameter], 1.0)
+    assert not parameter.grad.isfinite().all()
 
 
 def test_a_loss_that_is_not_finite_ends_the_run_before_it_reaches_the_parameters():

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from torchalu.nn import constrain_after, penalty, penalty_ramp
 from torchalu.train.checkpoint import Checkpoint
+from torchalu.train.clipping import clip_gradients
 from torchalu.train.configuration import TrainingConfiguration
 from torchalu.train.hooks import Hook, Measured, Progress, hook_names
 from torchalu.train.schedules import Schedule
@@ -162,7 +163,7 @@ class Run:
         self.optimizer.zero_grad()
         loss.backward()
         if math.isfinite(numbers.clip_norm):
-            nn.utils.clip_grad_norm_(self.parameters, numbers.clip_norm)
+            clip_gradients(self.parameters, numbers.clip_norm)
         for hook in hooks:
             hook.change_gradients(self.progress)
         self.optimizer.step()
