@@ -108,7 +108,9 @@ def test_pictures_are_measured_in_parts_and_all_of_them(monkeypatch):
 
 
 def test_a_search_looks_at_no_test_picture(tmp_path):
-    study = parity.table4_search(TINY, layers=("tanh",), learning_rates=(0.01, 0.001))
+    training = replace(TINY, batch_size=64, test_pictures=10_000)
+    rates = (0.01, 0.001)
+    study = parity.table4_search(training, layers=("tanh",), learning_rates=rates, batch_sizes=(2,))
     parts = [study.run(chunk, tmp_path / chunk.name, lambda f: None) for chunk in study.chunks()]
     outcomes = pl.concat([part.outcomes for part in parts])
     assert "test_accuracy" not in outcomes.columns
