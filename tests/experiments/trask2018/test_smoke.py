@@ -40,7 +40,12 @@ SMALL = {
     },
     "perception": {"training": DIGITS, "seeds": ONE, "tasks": ("sum", "product", "count")},
     "table4": {"training": PARITY, "seeds": ONE},
-    "table4_search": {"training": PARITY, "seeds": ONE, "learning_rates": (1e-3, 3e-3)},
+    "table4_search": {
+        "training": replace(PARITY, batch_size=64, test_pictures=10_000),
+        "seeds": ONE,
+        "learning_rates": (1e-3, 3e-3),
+        "batch_sizes": (8,),
+    },
     "table3": {"seeds": ONE, "training": WORDS},
     "figure4": {"seeds": ONE, "training": PROGRAMS},
     "figure6": {"seeds": ONE, "training": PROGRAMS},
