@@ -50,6 +50,29 @@ def test_an_activation_that_is_in_one_panel_only_is_in_the_legend():
     assert {text.get_text() for text in legend.get_texts()} == set(LABELS)
 
 
+@pytest.mark.parametrize(
+    ("sizes", "shown"),
+    [((3000, 40_000), ["5,000", "10,000", "20,000"]), ((200, 5_000_000), None)],
+)
+def test_numbers_below_the_axis_do_not_run_into_each_other(sizes, shown):
+    table = pl.DataFrame(
+        [
+            {"network": "cnn", "label": "ReLU", "parameters": size, "mean": 0.9, "sd": 0.01}
+            for size in sizes
+        ]
+    )
+    figure = draw_accuracies(table, "network")
+    figure.draw_without_rendering()
+    (axes,) = figure.axes
+    labels = [*axes.get_xticklabels(), *axes.get_xticklabels(minor=True)]
+    labels = [label for label in labels if label.get_visible() and label.get_text()]
+    boxes = [label.get_window_extent() for label in labels]
+    boxes = sorted((box.x0, box.x1) for box in boxes if box.x1 > 0)
+    assert all(end <= begin for (_, end), (begin, _) in zip(boxes, boxes[1:], strict=False))
+    if shown is not None:
+        assert [label.get_text() for label in axes.get_xticklabels()] == shown
+
+
 def test_networks_of_two_depths_are_two_panels():
     table = pl.concat(
         accuracies().filter(network="cnn").with_columns(depth=pl.lit(depth)) for depth in (26, 50)

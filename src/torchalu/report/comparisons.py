@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _POSITIVE, _NEGATIVE = "#E66100", "#0072B2"
 _THICKEST = 5.0
 _ERROR_FLOOR = 1e-4
+_FEW_POWERS = 100
 _COLORS = (
     *("#000000", "#0072B2", "#D55E00", "#009E73"),
     *("#CC79A7", "#E69F00", "#56B4E9", "#8C6D31"),
@@ -71,6 +72,7 @@ def draw_accuracies(summary: pl.DataFrame, *panel: str, title: str = "") -> Figu
         axes.set_xlabel("parameters", color=INK)
         axes.set_xscale("log")
         axes.set_yscale("log")
+        _number_sizes(axes)
         polish(axes)
     low, high = grid[0].get_ylim()
     ticks = [tick for tick in _ERRORS if low <= tick <= high]
@@ -80,6 +82,16 @@ def draw_accuracies(summary: pl.DataFrame, *panel: str, title: str = "") -> Figu
     handles, names = _all_handles(grid)
     figure.legend(handles, names, loc="outside lower center", ncols=4, frameon=False)
     return figure
+
+
+def _number_sizes(axes: Axes) -> None:
+    """Whole numbers at 1, 2 and 5 on a logarithmic axis of less than two powers of ten."""
+    low, high = axes.get_xlim()
+    if high < _FEW_POWERS * low:
+        ticks = [step * 10**power for power in range(int(np.log10(high)) + 1) for step in (1, 2, 5)]
+        ticks = [tick for tick in ticks if low <= tick <= high]
+        axes.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
+    axes.tick_params(axis="x", which="minor", labelbottom=False)
 
 
 def draw_successes(summary: pl.DataFrame, along: str, label: str, *, title: str = "") -> Figure:
