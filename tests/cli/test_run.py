@@ -281,6 +281,9 @@ def test_folder_of_another_configuration(tiny, capsys):
     refused(capsys, status, "runs/madsen2020.table1", "seeds is [0, 0] there, [0, 1] here")
     status = tiny("--seeds", 1, "--models", "NMU", "--interpolation-range", 0, 2, "--quiet")
     refused(capsys, status, "settings.0.", "interpolation_range is [1.0, 2.0] there, [0.0, 2.0] ")
+    status = tiny("--seeds", 1, "--models", "NALU", "NMU", "--quiet")
+    first = 'settings.0.labels.model is "NMU" there, "NALU" here'
+    refused(capsys, status, "settings has a length of 1 there, 2 here", first)
 
 
 def test_folder_in_use(tiny, capsys):

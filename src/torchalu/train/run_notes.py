@@ -139,8 +139,11 @@ def _differences(there: Any, here: Any, key: str = "") -> Iterator[str]:
                 yield f"{below} is {value} {where} only"
             else:
                 yield from _differences(there[name], here[name], below)
-    elif _are_objects(there) and _are_objects(here) and len(there) == len(here):
-        for place, pair in enumerate(zip(there, here, strict=True)):
+    elif _are_objects(there) and _are_objects(here):
+        if len(there) != len(here):
+            name = key.removeprefix("configuration.")
+            yield f"{name} has a length of {len(there)} there, {len(here)} here"
+        for place, pair in enumerate(zip(there, here, strict=False)):
             yield from _differences(*pair, f"{key}.{place}")
     elif json.dumps(there, sort_keys=True) != json.dumps(here, sort_keys=True):
         yield f"{key.removeprefix('configuration.')} is {_short(there)} there, {_short(here)} here"
