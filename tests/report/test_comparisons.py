@@ -62,13 +62,8 @@ def test_numbers_below_the_axis_do_not_run_into_each_other(sizes, shown):
         ]
     )
     figure = draw_accuracies(table, "network")
-    figure.draw_without_rendering()
     (axes,) = figure.axes
-    labels = [*axes.get_xticklabels(), *axes.get_xticklabels(minor=True)]
-    labels = [label for label in labels if label.get_visible() and label.get_text()]
-    boxes = [label.get_window_extent() for label in labels]
-    boxes = sorted((box.x0, box.x1) for box in boxes if box.x1 > 0)
-    assert all(end <= begin for (_, end), (begin, _) in zip(boxes, boxes[1:], strict=False))
+    assert collisions(figure) == []
     if shown is not None:
         assert [label.get_text() for label in axes.get_xticklabels()] == shown
 

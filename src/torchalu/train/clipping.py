@@ -13,9 +13,9 @@ def clip_gradients(parameters: Sequence[nn.Parameter], most: float) -> None:
 
     .. math:: g \leftarrow g \min\Bigl(1, \frac{c}{\lVert g \rVert}\Bigr)
 
-    as `torch.nn.utils.clip_grad_norm_` does. That takes the norm in the gradients' own dtype: squares
-    of numbers beyond 1e19 are infinite in float32, and all finite gradients become 0, so that
-    nothing is trained, and nothing says so. Here such a norm is taken of scaled gradients.
+    as `torch.nn.utils.clip_grad_norm_` does. That takes the norm in the gradients' own dtype:
+    squares of numbers beyond 1e19 are infinite in float32, and all finite gradients become 0, so
+    that nothing is trained, and nothing says so. Here such a norm is taken of scaled gradients.
 
     Args:
         parameters: those without a gradient are left out.
