@@ -29,16 +29,21 @@ def committed(name):
     return pl.read_csv(RESULTS / f"{name}.csv", infer_schema_length=None)
 
 
-def test_the_rows_of_the_nalu_are_of_an_earlier_start_as_long_as_the_page_says_so():
-    """Who runs them anew takes the paragraph out."""
-    (run,) = json.loads((RESULTS / "table2.json").read_text())["runs"]
+def test_what_a_nalu_makes_of_digits():
     now = _digests(get("trask2018.table2")(SeriesTraining(epochs=30)))
-    earlier = {labels for labels, digest in run["settings"].items() if now[labels] != digest}
-    assert {json.loads(labels)["model"] for labels in earlier} == {"NALU"}
-    assert "The NALU's rows are of an earlier start" in page("digits")
-    rows = committed("table2_seeds").filter(pl.col("model") == "NALU")
-    ends = dict(rows.select("task", "status").unique().iter_rows())
-    assert ends == {"count": "nan", "sum": "finished"}
+    runs = json.loads((RESULTS / "table2.json").read_text())["runs"]
+    assert {k: v for run in runs for k, v in run["settings"].items()} == now
+    text = page("digits")
+    (count,) = committed("table2_count").filter(model="NALU").to_dicts()
+    assert f"counts ten digits with an error of {count['mae_10_median']:.2f}, and" in text
+    assert count["mae_100_median"] == float("inf")
+    rows = {row["model"]: row for row in committed("table2_sum").to_dicts()}
+    units = ("NALU", "NAC", "NAU", "GatedNAUNMU", "iNALU")
+    assert min(units, key=lambda name: rows[name]["mae_10_median"]) == "NALU"
+    assert f"with an error of {rows['NALU']['mae_10_median']:.2f}, less than" in text
+    others = sorted(rows[name]["mae_100_median"] for name in ("NAC", "NAU", "GatedNAUNMU"))
+    long = f"{rows['NALU']['mae_100_median']:.0f}, where NAC, NAU and gated NAU/NMU are off by"
+    assert f"sums of 100 with {long} {others[0]:.0f} to {others[-1]:.0f}." in text
 
 
 def test_what_reads_nothing_is_as_far_off_as_the_page_says():
