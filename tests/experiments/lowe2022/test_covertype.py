@@ -38,7 +38,7 @@ def patches(monkeypatch):
 @pytest.mark.usefixtures("patches")
 def test_networks_and_trees_learn_and_are_compared(tmp_path):
     study = covertype(RUNS, activations=("relu", "or_ail"), widths=(32,), boosting=TREES)
-    outcomes = sweep.run(study, tmp_path, workers=2)
+    outcomes = sweep.run(study, tmp_path, workers=1)  # here, where the patches are
     assert outcomes["activation"].to_list() == ["relu", "or_ail"] * 2 + [BOOSTING] * 2
     trees = outcomes.filter(activation=BOOSTING)
     assert trees["test_accuracy"].min() > 0.95
