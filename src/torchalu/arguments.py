@@ -1,5 +1,6 @@
 """Checks of arguments that every room makes."""
 
+import math
 from numbers import Integral
 from typing import Any
 
@@ -46,6 +47,44 @@ def check_integers_from_zero(**numbers: int) -> None:
             raise TypeError(f"{name} is {value!r}; give an integer, 0 or more")
         if value < 0:
             raise ValueError(f"{name} is {value}; give an integer, 0 or more")
+
+
+def check_positive(**numbers: float) -> None:
+    """Refuse numbers that are not positive or not finite.
+
+    Args:
+        numbers: by the name of the argument.
+
+    Raises:
+        ValueError: one is not positive, is infinite, or is no number.
+
+    Example:
+        >>> check_positive(learning_rate=float("nan"))
+        Traceback (most recent call last):
+        ValueError: learning_rate is nan; give a finite number above 0
+    """
+    for name, value in numbers.items():
+        if not 0 < value < math.inf:
+            raise ValueError(f"{name} is {value}; give a finite number above 0")
+
+
+def check_from_zero(**numbers: float) -> None:
+    """Refuse numbers that are negative or not finite.
+
+    Args:
+        numbers: by the name of the argument.
+
+    Raises:
+        ValueError: one is negative, is infinite, or is no number.
+
+    Example:
+        >>> check_from_zero(penalty=-1.0)
+        Traceback (most recent call last):
+        ValueError: penalty is -1.0; give a finite number, 0 or more
+    """
+    for name, value in numbers.items():
+        if not 0 <= value < math.inf:
+            raise ValueError(f"{name} is {value}; give a finite number, 0 or more")
 
 
 def check_texts(name: str, texts: Any) -> None:

@@ -9,44 +9,6 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
-def check_positive(**numbers: float) -> None:
-    """Refuse numbers that are not positive or not finite.
-
-    Args:
-        numbers: by the name of the argument.
-
-    Raises:
-        ValueError: one is not positive, is infinite, or is no number.
-
-    Example:
-        >>> check_positive(learning_rate=math.nan)
-        Traceback (most recent call last):
-        ValueError: learning_rate is nan; give a finite number above 0
-    """
-    for name, value in numbers.items():
-        if not _is_positive(value):
-            raise ValueError(f"{name} is {value}; give a finite number above 0")
-
-
-def check_from_zero(**numbers: float) -> None:
-    """Refuse numbers that are negative or not finite.
-
-    Args:
-        numbers: by the name of the argument.
-
-    Raises:
-        ValueError: one is negative, is infinite, or is no number.
-
-    Example:
-        >>> check_from_zero(penalty=-1.0)
-        Traceback (most recent call last):
-        ValueError: penalty is -1.0; give a finite number, 0 or more
-    """
-    for name, value in numbers.items():
-        if not 0 <= value < math.inf:
-            raise ValueError(f"{name} is {value}; give a finite number, 0 or more")
-
-
 def check_each(name: str, values: Sequence[T], valid: Callable[[T], bool], allowed: str) -> None:
     """Refuse an option of several values if one is not allowed or there twice, or there is none.
 

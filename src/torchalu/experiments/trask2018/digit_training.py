@@ -11,10 +11,9 @@ from typing import Annotated, TypeAlias
 import torch
 import tyro
 
-from torchalu.arguments import check_positive_integers
+from torchalu.arguments import check_from_zero, check_positive, check_positive_integers
 from torchalu.experiments.setting import choose
 from torchalu.experiments.settings_study import check_device
-from torchalu.experiments.trask2018.checks import check_from_zero, check_positive
 from torchalu.experiments.trask2018.digit_data import SeriesData
 from torchalu.experiments.trask2018.digit_models import MODELS, SeriesModel
 from torchalu.experiments.trask2018.digit_networks import DigitFeatures, Output, SeriesNetwork

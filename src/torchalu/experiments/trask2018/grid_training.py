@@ -11,9 +11,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from torchalu.arguments import check_positive_integers
+from torchalu.arguments import check_from_zero, check_positive, check_positive_integers
 from torchalu.experiments.settings_study import check_device
-from torchalu.experiments.trask2018.checks import check_from_zero, check_positive
 from torchalu.experiments.trask2018.grid_agent import GridAgent
 from torchalu.experiments.trask2018.grid_episodes import Episodes, gumbel, play
 from torchalu.tasks import GridRules, GridWorlds

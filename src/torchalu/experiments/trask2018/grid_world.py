@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from itertools import product
 from typing import Annotated
@@ -90,7 +91,9 @@ def grid_world_search(
     choose("models", models, UNITS)
     check_unused(training, _SHORT, {"learning_rate": "learning_rates", "entropy": "entropies"})
     check_rates(learning_rates)
-    check_each("entropies", entropies, lambda factor: factor >= 0, "finite numbers, 0 or more")
+    check_each(
+        "entropies", entropies, lambda factor: 0 <= factor < math.inf, "finite numbers, 0 or more"
+    )
     settings = [
         GridSetting(
             model,

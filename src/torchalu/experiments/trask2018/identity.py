@@ -15,12 +15,11 @@ import torch
 import tyro
 from torch import Tensor, nn
 
-from torchalu.arguments import check_positive_integers
+from torchalu.arguments import check_positive, check_positive_integers
 from torchalu.experiments.seeds import check_first_seed, one_thread
 from torchalu.experiments.setting import choose
 from torchalu.experiments.trask2018.arithmetic_models import UNITS
 from torchalu.experiments.trask2018.arithmetic_training import RAMP
-from torchalu.experiments.trask2018.checks import check_positive
 from torchalu.experiments.trask2018.identity_summaries import (
     SHOWN,
     curves,

@@ -14,17 +14,11 @@ import torch
 import tyro
 from torch import nn
 
-from torchalu.arguments import check_positive_integers
+from torchalu.arguments import check_from_zero, check_positive, check_positive_integers
 from torchalu.experiments.seeds import SeedOptions, Seeds, one_thread, weights
 from torchalu.experiments.setting import Label, choose
 from torchalu.experiments.settings_study import SettingsStudy, check_device
-from torchalu.experiments.trask2018.checks import (
-    check_from_zero,
-    check_positive,
-    check_rates,
-    check_sizes,
-    check_unused,
-)
+from torchalu.experiments.trask2018.checks import check_rates, check_sizes, check_unused
 from torchalu.experiments.trask2018.digit_summaries import ranked
 from torchalu.experiments.trask2018.parity_networks import LAYERS, parity_network
 from torchalu.experiments.trask2018.parity_summaries import accuracies, which_to_pick

@@ -12,11 +12,10 @@ import polars as pl
 import torch
 from torch import nn
 
-from torchalu.arguments import check_integers_from_zero, check_positive_integers
+from torchalu.arguments import check_from_zero, check_integers_from_zero, check_positive_integers
 from torchalu.experiments.seeds import one_thread, weights
 from torchalu.experiments.setting import Label
 from torchalu.experiments.settings_study import check_device
-from torchalu.experiments.trask2018.checks import check_from_zero
 from torchalu.experiments.trask2018.devices import moved, without_cpu
 from torchalu.experiments.trask2018.published_words import FIGURE3
 from torchalu.experiments.trask2018.word_networks import last_answers, word_network

@@ -8,7 +8,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
-from torchalu.arguments import check_integers_from_zero, check_positive_integers
+from torchalu.arguments import (
+    check_from_zero,
+    check_integers_from_zero,
+    check_positive,
+    check_positive_integers,
+)
 from torchalu.tasks.algorithms import AlgorithmicTask, StringFileTask
 from torchalu.train.algorithms.lengths import check_shares
 
@@ -20,25 +25,16 @@ _SUMS = ("badd", "badd3", "badd_unaligned", "bsub", "increment")
 _PRODUCTS = ("bmul", "qmul", "dmul")
 _MOVES = {"copy": _SHORT, "reverse": _SHORT, "sort": _SHORT, "duplicate": _LENGTHS}
 
-_FROM_0 = (lambda x: 0 <= x < math.inf), "a finite number, 0 or more"
-_POSITIVE = (lambda x: 0 < x < math.inf), "a finite number above 0"
 _BELOW_1 = (lambda x: 0 <= x < 1), "a number from 0 up, below 1"
 _RANGES: dict[str, tuple[Callable[[float], bool], str]] = {
-    "initial_scale": _POSITIVE,
     "dropout": _BELOW_1,
-    "noise": _FROM_0,
     "sharpening": ((lambda x: 1 <= x < math.inf), "a factor of 1 or more"),
-    "pull": _FROM_0,
     "pull_factor": ((lambda x: 1 < x < math.inf), "a finite factor above 1"),
-    "epsilon": _FROM_0,
-    "learning_rate": _POSITIVE,
     "plateau_factor": ((lambda x: 0 < x <= 1), "a number above 0, 1 at most"),
     "clip_norm": ((lambda x: x > 0), "a number above 0; infinite for none"),
-    "gradient_noise": _FROM_0,
-    "saturation": _FROM_0,
     "average": _BELOW_1,
 }
-"""What is allowed, and how to say it."""
+"""What else is allowed, and how to say it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -212,6 +208,9 @@ class AlgorithmTraining:
         check_shares(long_carries=self.long_carries, smaller=self.smaller, threshold=self.threshold)
         names = ("extra_steps", "wait", "levels", "end_after", "seed")
         check_integers_from_zero(**{name: getattr(self, name) for name in names})
+        check_positive(initial_scale=self.initial_scale, learning_rate=self.learning_rate)
+        names = ("noise", "pull", "epsilon", "gradient_noise", "saturation")
+        check_from_zero(**{name: getattr(self, name) for name in names})
         for name, (allowed, meant) in _RANGES.items():
             if not allowed(getattr(self, name)):
                 raise ValueError(f"{name} is {getattr(self, name)}; give {meant}")
