@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -90,6 +91,15 @@ def test_an_error_comes_with_its_chunk_and_where_it_was_raised(tmp_path, pids):
 def test_an_error_that_cannot_be_sent_keeps_its_words(tmp_path, pids):
     with pytest.raises(RuntimeError, match="Unsendable: of an odd kind"):
         sweep.run(Apart(2, pids=pids, odd=1), tmp_path / "run", workers=2)
+
+
+def test_a_study_that_cannot_be_sent_is_no_silent_end(tmp_path, pids):
+    study = Apart(2, pids=pids)
+    study.lock = threading.Lock()
+    with pytest.raises(TypeError, match="cannot pickle") as caught:
+        sweep.run(study, tmp_path / "run", workers=2)
+    assert "one worker needs none" in caught.value.__notes__[0]
+    assert sweep.run(study, tmp_path / "run", workers=1).height == 2
 
 
 def test_a_process_that_ends_is_named(tmp_path, pids):

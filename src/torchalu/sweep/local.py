@@ -97,7 +97,12 @@ class _Crew:
 
     def _empty_queue(self) -> None:
         """Carries out one chunk after the other."""
-        worker = Worker(self._folder.study) if self._apart else None
+        try:
+            worker = Worker(self._folder.study) if self._apart else None
+        except Exception as error:
+            error.add_note("(the study could not be sent to a process; one worker needs none)")
+            self.error = self.error or error
+            return
         with nullcontext() if worker is None else closing(worker):
             self._take_chunks(worker)
 

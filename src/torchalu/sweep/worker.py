@@ -35,9 +35,13 @@ class Worker:
 
     Args:
         study: of the chunks; a copy is sent.
+
+    Raises:
+        TypeError: the study cannot be sent.
     """
 
     def __init__(self, study: Study) -> None:
+        packed = cloudpickle.dumps(study)  # before there is a process that would be left behind
         self._ours, theirs = Pipe()
         with theirs:
             self._process = subprocess.Popen(
@@ -47,7 +51,7 @@ class Worker:
                 start_new_session=True,  # Ctrl-C is for this process, which stops the other
             )
         _send(self._ours, sys.path)
-        _send(self._ours, study)
+        self._ours.send_bytes(packed)
 
     def carry_out(
         self, chunk: Chunk, scratch: Path, report: Report, spent: Callable[[Spent], None]
@@ -138,7 +142,8 @@ def serve(descriptor: int) -> None:
             return
         report = _Reporter(connection, chunk)
         try:
-            study = study or cloudpickle.loads(packed)
+            if study is None:
+                study = cloudpickle.loads(packed)
             report.send("ended", encode(study.run(chunk, scratch, report)))
         except BaseException as error:
             report.send("failed", (_portable(error), traceback.format_exc()))
