@@ -19,11 +19,14 @@ from torchalu.experiments.trask2018.arithmetic_models import (
     STATIC_MODELS,
     arithmetic_model,
 )
+from torchalu.experiments.trask2018.arithmetic_summaries import kept
 from torchalu.experiments.trask2018.arithmetic_training import (
+    MEASURED,
     ArithmeticRuns,
     is_native,
     learn,
     measure,
+    measure_snapped,
     start,
 )
 from torchalu.experiments.trask2018.published_arithmetic import (
@@ -33,6 +36,7 @@ from torchalu.experiments.trask2018.published_arithmetic import (
     TABLE8,
     TABLE9,
 )
+from torchalu.export import snap
 from torchalu.tasks import RecurrentFunction
 from torchalu.train import Stopped
 
@@ -131,8 +135,8 @@ def test_sums_are_learned(model):
     data = ArithmeticData(form, ("add",), range(3), 32, 50)
     network = arithmetic_model("static", model)
     replicas, _ = learn(network, data, range(3), 0.02, runs)
-    untrained = measure(start(network, form, range(3), 1), data)["extrapolation"]
-    assert (measure(replicas, data)["extrapolation"] < 1e-3 * untrained).any()
+    untrained = measure(start(network, form, range(3), 1), data)["extrapolation_error"]
+    assert (measure(replicas, data)["extrapolation_error"] < 1e-3 * untrained).any()
 
 
 def test_a_seed_is_what_it_is_alone(tmp_path):
@@ -164,6 +168,12 @@ def test_resume_gives_the_same(make, model, tmp_path):
     assert all(torch.equal(again.weights[name], value) for name, value in whole.weights.items())
 
 
+def snapped(loss, error):
+    """What is measured of a snapped network; nothing, if that is what there is."""
+    errors = {f"snapped_{test}_error": error for test in ("interpolation", "extrapolation")}
+    return {"snapped_validation_loss": loss, **errors}
+
+
 def made_up():
     """Two learning rates; at 0.001 the NALU validates better in the median, but seed 2 is lost."""
     rows = []
@@ -176,8 +186,8 @@ def made_up():
                 {"model": "NALU", "operation": "mul", "learning_rate": rate, "seed": seed,
                  "validation_loss": loss, "interpolation_error": loss,
                  "extrapolation_error": error, "interpolation_random": 10.0,
-                 "extrapolation_random": 100.0, "best_step": 10, "steps": 20,
-                 "status": "finished" if error is not None else "nan"}
+                 "extrapolation_random": 100.0, **snapped(None, None), "best_step": 10,
+                 "steps": 20, "status": "finished" if error is not None else "nan"}
             )  # fmt: skip
     nmu = [
         {**row, "model": "NMU", "extrapolation_error": 1e-3, "validation_loss": 0.2,
@@ -207,6 +217,65 @@ def test_tables_from_made_up_outcomes():
     assert (pick["solved"], pick["paper_solved"], pick["seeds"]) == (3, 1, 3)
     assert (pick["solved_low"], pick["solved_high"]) == wilson(3, 3)
     assert pick["factor"] == pytest.approx(50 / 1e-3)
+
+
+def test_a_network_is_kept_snapped_where_that_validates_better():
+    """Of three NALUs two are better snapped at 0.01, by which that rate has the lowest median."""
+    after = {(0.01, 0): (0.0, 1e-3), (0.01, 1): (4.0, 1e-3), (0.01, 2): (0.02, 0.02)}
+    rows = [
+        row | snapped(*after.get((row["learning_rate"], row["seed"]), (None, None)))
+        for row in made_up().filter(model="NALU").with_columns(extrapolation_error=5.0).to_dicts()
+    ]
+    rows += [row for row in made_up().to_dicts() if row["model"] == "NMU"]
+    outcomes = pl.DataFrame(rows)
+    assert kept(outcomes).filter(model="NALU").select(
+        "snapped", "validation_loss", "extrapolation_error"
+    ).rows() == [
+        (True, 0.0, 1e-3), (False, 2.0, 5.0), (True, 0.02, 0.02),
+        (False, 0.5, 5.0), (False, 0.1, 5.0), (False, None, 5.0),
+    ]  # fmt: skip
+    tables = table6(TINY, models=("NALU", "NMU"), operations=("mul",)).summarize(outcomes)
+    nalu, nmu = tables["table7"].filter(test="extrapolation").iter_rows(named=True)
+    assert (nalu["solved"], nalu["median_relative"]) == (0, 5.0)
+    assert (nalu["snapped"], nalu["kept_solved"], nalu["kept_median_relative"]) == (2, 2, 0.02)
+    assert (nmu["snapped"], nmu["kept_solved"], nmu["kept_median_relative"]) == (None, None, None)
+    (pick,) = tables["table7_picks"].iter_rows(named=True)
+    assert (pick["pick"], pick["solved"], pick["snapped"]) == ("NMU", 3, None)
+    assert (pick["paper"], pick["paper_solved"], pick["paper_median_relative"]) == ("NALU", 0, 5.0)
+    alone = table6(TINY, models=("NALU",), operations=("mul",)).summarize(outcomes[:6])
+    (pick,) = alone["table7_picks"].iter_rows(named=True)
+    assert (pick["pick"], pick["solved"], pick["snapped"], pick["seeds"]) == ("NALU", 2, 2, 3)
+    assert (pick["paper"], pick["paper_solved"]) == ("NALU", 0)
+    assert pick["factor"] == pytest.approx(5.0 / 0.02)
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_snapped_errors_are_those_of_the_snapped_networks(name):
+    """Each network alone, snapped and run on the rows that it is tested on."""
+    form = dataclasses.replace(FORMS[name], extrapolation_length=1 if name == "static" else 20)
+    data = ArithmeticData(form, ("add", "mul"), [3, 8], batch_size=8, rows=6)
+    model = arithmetic_model(name, "NMU")
+    replicas, _ = learn(model, data, [3, 8], 0.01, TINY)
+    found = measure_snapped(replicas, data)
+    assert list(found) == [f"snapped_{each}" for each in MEASURED]
+    for seed in range(2):
+        tests = (data.validation(), data.interpolation(), data.extrapolation(seed))
+        for task in range(2):
+            one = model.build(form.in_features)
+            one.load_state_dict({k: v[seed, task] for k, v in replicas.current().items()})
+            snap(one)
+            for rows, errors in zip(tests, found.values(), strict=True):
+                place = seed if len(rows.inputs) > 1 else 0
+                off = one(rows.inputs[place]).double() - rows.targets[place, task].double()
+                assert errors[seed, task].item() == pytest.approx(off.square().mean().item(), 1e-4)
+
+
+def test_networks_without_units_are_not_snapped():
+    data = ArithmeticData(STATIC, ("add",), [0, 1], batch_size=8, rows=6)
+    network = start(arithmetic_model("static", "Tanh"), STATIC, [0, 1], 1)
+    for errors in measure_snapped(network, data).values():
+        assert errors.shape == (2, 1)
+        assert errors.isnan().all()
 
 
 def test_a_learning_rate_that_loses_most_seeds_is_not_chosen():

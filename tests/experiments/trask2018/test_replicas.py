@@ -22,6 +22,7 @@ from torchalu.experiments.trask2018.replicas import (
     squared,
     train_replicas,
 )
+from torchalu.export import snap
 from torchalu.nn import NAU, NMU
 from torchalu.train import Progress, Stopped, TrainingConfiguration, fit, seeded
 
@@ -107,6 +108,29 @@ def test_the_best_parameters_are_kept_for_each():
         assert errors[seed, task].item() == pytest.approx(best["validation_loss"], rel=1e-9)
         assert replicas.best_loss[seed, task].item() == best["validation_loss"]
         assert replicas.best_step[seed, task].item() == best["step"]
+
+
+def test_each_is_snapped_as_it_is_alone():
+    """The current parameters; those of a replica that is not finite stay as they are."""
+    replicas = Replicas(copies(build), tasks=3)
+    train(replicas)
+    with torch.no_grad():
+        replicas.current()["0.weight"][0, 1, 0, 0] = math.inf
+    snapped = replicas.snapped()
+    assert snapped is not None
+    for seed, task in ((0, 1), (1, 2), (0, 0)):
+        own = {name: value[seed, task] for name, value in replicas.current().items()}
+        if (seed, task) != (0, 1):
+            alone = build()
+            alone.load_state_dict(own)
+            snap(alone)
+            own = dict(alone.named_parameters())
+        for name, value in own.items():
+            assert torch.equal(snapped[name][seed, task], value)
+
+
+def test_there_is_nothing_to_snap_without_units():
+    assert Replicas(copies(lambda: nn.Sequential(nn.Linear(3, 1), nn.Tanh()))).snapped() is None
 
 
 def test_one_that_diverges_leaves_the_others_as_they_are():

@@ -20,6 +20,7 @@ from torchalu.experiments.trask2018.arithmetic_training import (
     is_finite,
     learn,
     measure,
+    measure_snapped,
     start,
 )
 from torchalu.experiments.trask2018.replicas import Replicas, in_a_name
@@ -148,7 +149,7 @@ class ArithmeticStudy:
         data: ArithmeticData,
         seeds: Sequence[int],
     ) -> pl.DataFrame:
-        """A row a seed and operation: errors of the best parameters, and of a random start.
+        """A row a seed and operation: errors as trained, once snapped, and of a random start.
 
         Those that diverged have the status "nan"; the native trainer ends them there.
         """
@@ -156,8 +157,9 @@ class ArithmeticStudy:
         untrained = measure(start(baseline, self.form, seeds, len(self.operations)), data)
         columns = {
             "validation_loss": replicas.best_loss,
-            **{f"{test}_error": errors for test, errors in measure(replicas, data).items()},
-            **{f"{test}_random": errors for test, errors in untrained.items()},
+            **measure(replicas, data),
+            **{name.replace("error", "random"): errors for name, errors in untrained.items()},
+            **measure_snapped(replicas, data),
             "best_step": replicas.best_step,
         }
         ended = records.sort("step").group_by("seed_index", "task_index").last()

@@ -6,6 +6,7 @@ import polars as pl
 
 from torchalu.evaluate import wilson
 from torchalu.experiments.trask2018.arithmetic_data import Form
+from torchalu.experiments.trask2018.arithmetic_training import MEASURED
 from torchalu.experiments.trask2018.picks import TOLERATED, picks
 from torchalu.experiments.trask2018.published_arithmetic import PUBLISHED
 
@@ -52,7 +53,9 @@ def relative(outcomes: pl.DataFrame, form: Form) -> pl.DataFrame:
 
     Returns:
         As of `raw`; and `solved`, the seeds below `SOLVED_BELOW`, with the rate and its Wilson
-        interval.
+        interval. Then the same of what `kept` makes of the outcomes: `snapped`, how many seeds
+        are kept so, their `kept_median_relative` and `kept_solved`; missing where nothing can be
+        snapped.
     """
     rows = []
     for label, runs, best in _groups(outcomes, form):
@@ -70,7 +73,26 @@ def relative(outcomes: pl.DataFrame, form: Form) -> pl.DataFrame:
                 "solved_high": high,
             }
         )
-    return _with_published(rows, form, "published_relative")
+    table = _with_published(rows, form, "published_relative")
+    return table.join(_kept(outcomes, form), on=_LABELS, how="left", maintain_order="left")
+
+
+def kept(outcomes: pl.DataFrame) -> pl.DataFrame:
+    """The outcomes of networks that are snapped where that validates better.
+
+    Args:
+        outcomes: as of `raw`.
+
+    Returns:
+        The outcomes with the snapped errors in place of the trained ones wherever the snapped
+        validation loss is not above the trained one, as `snapped` tells.
+    """
+    trained, after = (
+        pl.col(name).fill_null(float("inf")) for name in ("validation_loss", f"snapped_{MEASURED[0]}")
+    )
+    return outcomes.with_columns(snapped=after.is_finite() & (after <= trained)).with_columns(
+        pl.when("snapped").then(f"snapped_{name}").otherwise(name).alias(name) for name in MEASURED
+    )
 
 
 def which_to_pick(outcomes: pl.DataFrame, form: Form) -> pl.DataFrame:
@@ -81,12 +103,17 @@ def which_to_pick(outcomes: pl.DataFrame, form: Form) -> pl.DataFrame:
         form: of the task.
 
     Returns:
-        A row an operation, as `picks` gives it; errors are those of `relative`, and none above 10%
-        of a random start's can be lived with.
+        A row an operation, as `picks` gives it, with the number of the pick's seeds that are
+        `snapped`. Models are as `kept` has them, the paper's NAC and NALU as trained; errors are
+        those of `relative`, and none above 10% of a random start's can be lived with.
     """
+    error = "median_relative"
     table = relative(outcomes, form).filter(pl.col("test") == "extrapolation")
-    cells = table.with_columns(holds=pl.col("median_relative") <= 100 * TOLERATED)
-    return picks(cells, ["operation"], "median_relative", ["NAC", "NALU"])
+    trained = table.with_columns(holds=pl.col(error) <= 100 * TOLERATED)
+    cells = trained.with_columns(
+        pl.coalesce(f"kept_{name}", name).alias(name) for name in (error, "solved")
+    ).with_columns(holds=pl.col(error) <= 100 * TOLERATED)
+    return picks(cells, ["operation"], error, ["NAC", "NALU"], kept=["snapped"], theirs=trained)
 
 
 def chosen(outcomes: pl.DataFrame) -> pl.DataFrame:
@@ -100,6 +127,22 @@ def chosen(outcomes: pl.DataFrame) -> pl.DataFrame:
     medians = outcomes.group_by(*labels, "learning_rate").agg(loss.alias("loss"))
     best = medians.sort("loss", "learning_rate").unique(labels, keep="first", maintain_order=True)
     return outcomes.join(best, on=[*labels, "learning_rate"], how="semi", maintain_order="left")
+
+
+def _kept(outcomes: pl.DataFrame, form: Form) -> pl.DataFrame:
+    """The columns of `relative` that tell of snapped networks, for the models that have units."""
+    rows = [
+        {
+            **label,
+            "snapped": int(runs["snapped"].sum()),
+            "kept_median_relative": runs["relative"].median(),
+            "kept_solved": int((runs["relative"] < SOLVED_BELOW).sum()),
+        }
+        for label, runs, _ in _groups(kept(outcomes), form)
+        if runs[f"snapped_{MEASURED[0]}"].is_not_null().any()
+    ]
+    types = {"snapped": pl.Int64, "kept_median_relative": pl.Float64, "kept_solved": pl.Int64}
+    return pl.DataFrame(rows, {**dict.fromkeys(_LABELS, pl.String), **types})
 
 
 def _groups(outcomes: pl.DataFrame, form: Form) -> list[tuple[dict, pl.DataFrame, dict]]:

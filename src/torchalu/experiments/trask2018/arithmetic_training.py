@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, TypeAlias
@@ -27,6 +28,9 @@ from torchalu.experiments.trask2018.replicas import (
     train_replicas,
 )
 from torchalu.train import Report, Stopped, TrainingConfiguration
+
+MEASURED = ("validation_loss", "interpolation_error", "extrapolation_error")
+"""What is measured of a network as trained and, with `snapped_` in front, once it is snapped."""
 
 RAMP = (0.2, 0.4)
 """Where penalties set in, and where they are whole, in parts of the steps."""
@@ -155,19 +159,41 @@ def learn(
     return replicas, records
 
 
-def measure(replicas: Replicas, data: ArithmeticData) -> dict[str, Tensor]:
-    """The mean squared errors of the best parameters on both tests.
+def measure(
+    replicas: Replicas, data: ArithmeticData, parameters: Mapping[str, Tensor] | None = None
+) -> dict[str, Tensor]:
+    """The mean squared errors on both tests.
 
     Args:
         replicas: trained.
         data: of the same seeds.
+        parameters: of all replicas, by name; those of the lowest validation loss if left out.
     """
     seeds = range(replicas.shape[0])
-    beyond = [replicas.error(seed, data.extrapolation(seed), squared) for seed in seeds]
+    beyond = [replicas.error(seed, data.extrapolation(seed), squared, parameters) for seed in seeds]
     return {
-        "interpolation": replicas.errors(data.interpolation(), squared),
-        "extrapolation": torch.stack(beyond),
+        "interpolation_error": replicas.errors(data.interpolation(), squared, parameters),
+        "extrapolation_error": torch.stack(beyond),
     }
+
+
+def measure_snapped(replicas: Replicas, data: ArithmeticData) -> dict[str, Tensor]:
+    """The same, and the validation loss, of the last parameters with those of units snapped.
+
+    Args:
+        replicas: trained.
+        data: of the same seeds.
+
+    Returns:
+        NaN for networks without units, and for replicas that have diverged.
+    """
+    parameters = replicas.snapped()
+    if parameters is None:
+        missing = torch.full(replicas.shape, math.nan)
+        return {f"snapped_{name}": missing for name in MEASURED}
+    found = {"validation_loss": replicas.errors(data.validation(), squared, parameters)}
+    found |= measure(replicas, data, parameters)
+    return {f"snapped_{name}": found[name] for name in MEASURED}
 
 
 def _configuration(

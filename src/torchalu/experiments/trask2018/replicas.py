@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
@@ -16,6 +16,8 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.func import functional_call, vmap
 
+from torchalu.export import snap
+from torchalu.nn import Unit
 from torchalu.train import Hook, Progress, Report, TrainingConfiguration, fit, seeded
 
 _BEST = "best_parameter_"
@@ -83,31 +85,63 @@ class Replicas(nn.Module):
         """The same at each replica's lowest validation loss; its start before there is one."""
         return {name: self.get_buffer(_buffer(name)) for name in self.names}
 
-    def errors(self, measured: Examples, score: Score, *, best: bool = True) -> Tensor:
+    @torch.no_grad()
+    def snapped(self) -> dict[str, Tensor] | None:
+        """The current parameters with those of every unit snapped; None where there is no unit.
+
+        These, and not the best, are those on which penalties have acted longest. A replica of
+        which one is not finite keeps them all as they are.
+        """
+        if not any(isinstance(module, Unit) for module in self.template.modules()):
+            return None
+        parameters = {name: value.detach().clone() for name, value in self.current().items()}
+        finite = torch.stack([value.isfinite().flatten(2).all(-1) for value in parameters.values()])
+        one = copy.deepcopy(self.template)
+        for name, value in parameters.items():
+            owner, _, short = name.rpartition(".")
+            setattr(one.get_submodule(owner), short, nn.Parameter(torch.empty_like(value[0, 0])))
+        own = dict(one.named_parameters())
+        for seed, task in finite.all(0).nonzero().tolist():
+            for name, value in parameters.items():
+                own[name].copy_(value[seed, task])
+            snap(one)
+            for name, value in parameters.items():
+                value[seed, task] = own[name]
+        return parameters
+
+    def errors(
+        self, measured: Examples, score: Score, parameters: Mapping[str, Tensor] | None = None
+    ) -> Tensor:
         """A score of each replica, computed in float64, one seed after the other.
 
         Args:
             measured: on what.
             score: gives numbers for each row from answers and targets; their mean is taken.
-            best: with the parameters of the lowest validation loss; else with the current ones.
+            parameters: of all replicas, by name; those of the lowest validation loss if left out.
         """
         rows = [
-            self.error(seed, Examples(inputs[None], targets[None]), score, best=best)
+            self.error(seed, Examples(inputs[None], targets[None]), score, parameters)
             for seed, (inputs, targets) in enumerate(zip(*measured, strict=True))
         ]
         return torch.stack(rows)
 
     @torch.no_grad()
-    def error(self, seed: int, measured: Examples, score: Score, *, best: bool = True) -> Tensor:
+    def error(
+        self,
+        seed: int,
+        measured: Examples,
+        score: Score,
+        parameters: Mapping[str, Tensor] | None = None,
+    ) -> Tensor:
         """The same for the replicas of one seed.
 
         Args:
             seed: its place.
             measured: rows of this seed alone.
             score: as of `errors`.
-            best: as of `errors`.
+            parameters: as of `errors`.
         """
-        parameters = self.best() if best else self.current()
+        parameters = self.best() if parameters is None else parameters
         mine = {name: value[seed] for name, value in parameters.items()}
         answers = vmap(self._answer, in_dims=(0, None))(mine, measured.inputs[0])
         return score(answers.double(), measured.targets[0].double()).mean((1, 2))
@@ -260,7 +294,7 @@ class _Evaluator(Hook):
     def __call__(self, module: nn.Module) -> dict[str, float]:
         """Losses by replica, and the mean of those that are finite."""
         assert isinstance(module, Replicas)
-        losses = module.errors(self.validation, squared, best=False)
+        losses = module.errors(self.validation, squared, module.current())
         module.keep(losses, self.step)
         row = {"validation_loss": losses[losses.isfinite()].sum().item()}
         for name, values in (("training", module.losses), ("validation", losses)):
