@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from scipy.stats import t as student
+import scipy
 
 from torchalu.estimators.least_squares import Solution, solve
 from torchalu.estimators.structures import Structure, raise_to
@@ -43,7 +43,8 @@ class ConstantFit:
 
     def interval(self, index: int, level: float = 0.95) -> tuple[float, float]:
         """The Student-t interval of one constant."""
-        width = float(student.ppf(0.5 + level / 2, max(self.freedom, 1.0))) * self.errors[index]
+        quantile = float(scipy.stats.t.ppf(0.5 + level / 2, max(self.freedom, 1.0)))
+        width = quantile * self.errors[index]
         return float(self.values[index] - width), float(self.values[index] + width)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from scipy import stats
+import scipy
 
 from torchalu.evaluate.intervals import Estimate, check_confidence, read_numbers
 
@@ -66,7 +66,7 @@ def t_interval(
     mean = float(data.mean())
     if data.size == 1:
         return Estimate(mean, None, None)
-    half = float(stats.t.ppf((1 + confidence) / 2, data.size - 1) * stats.sem(data))
+    half = float(scipy.stats.t.ppf((1 + confidence) / 2, data.size - 1) * scipy.stats.sem(data))
     return Estimate(mean, max(mean - half, least), min(mean + half, most))
 
 
@@ -103,7 +103,9 @@ def t_test(
     if np.ptp(one) == 0 and np.ptp(other) == 0:
         return 1.0 if one[0] == other[0] else 0.0
     moments = [(data.mean(), data.std(ddof=1), data.size) for data in (one, other)]
-    test: Any = stats.ttest_ind_from_stats(*moments[0], *moments[1], equal_var=equal_variances)
+    test: Any = scipy.stats.ttest_ind_from_stats(
+        *moments[0], *moments[1], equal_var=equal_variances
+    )
     return float(test.pvalue)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from torchalu.evaluate.profile import BetaProfile, GammaProfile, solve
 
@@ -50,7 +50,7 @@ def wilson(
         raise ValueError(f"successes is {successes} of trials = {trials}; give 0 to {trials}")
     if trials == 0:
         return None, None
-    rate, square = successes / trials, stats.chi2.ppf(confidence, 1) / trials
+    rate, square = successes / trials, scipy.stats.chi2.ppf(confidence, 1) / trials
     center = (rate + square / 2) / (1 + square)
     half = np.sqrt(square * rate * (1 - rate) + square**2 / 4) / (1 + square)
     return max(float(center - half), 0.0), min(float(center + half), 1.0)
@@ -157,7 +157,7 @@ def t_upper(values: Sequence[float] | np.ndarray, confidence: float = 0.99) -> f
     if data.size < 2:
         raise ValueError(f"values has {data.size} of them; give at least 2")
     error = data.std(ddof=1) / np.sqrt(data.size)
-    return float(data.mean() + stats.t.ppf(confidence, data.size - 1) * error)
+    return float(data.mean() + scipy.stats.t.ppf(confidence, data.size - 1) * error)
 
 
 def read_numbers(values: Sequence[float] | np.ndarray, name: str = "values") -> np.ndarray:
@@ -192,7 +192,7 @@ def _interval(
     profile: GammaProfile | BetaProfile, count: int, confidence: float, scale: float
 ) -> Estimate:
     """The most likely mean, and the means on either side where the likelihood is at the limit."""
-    drop = float(stats.chi2.ppf(confidence, 1)) / (2 * count)
+    drop = float(scipy.stats.chi2.ppf(confidence, 1)) / (2 * count)
     limit = profile.log_likelihood(profile.best) - drop
 
     def excess(position: float) -> float:

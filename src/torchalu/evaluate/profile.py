@@ -14,9 +14,8 @@ from collections.abc import Callable
 from typing import cast
 
 import numpy as np
+import scipy
 from jaxtyping import Float
-from scipy.optimize import brentq
-from scipy.special import digamma, expit, gammaln, logit
 
 _SERIES_FROM = 10.0
 
@@ -71,7 +70,7 @@ class BetaProfile:
 
     def __init__(self, values: Values, rest: Values) -> None:
         self._values, self._rest = values, rest
-        start = float(logit(np.clip(values.mean(), 1e-15, 1 - 1e-15)))
+        start = float(scipy.special.logit(np.clip(values.mean(), 1e-15, 1 - 1e-15)))
         self.width = _step(self._divergence(start), len(values))
         rising = self._slope(start) > 0
         self.best = solve(
@@ -82,7 +81,7 @@ class BetaProfile:
 
     def mean(self, position: float) -> float:
         """The mean at a position."""
-        return float(expit(position))
+        return float(scipy.special.expit(position))
 
     def log_likelihood(self, position: float) -> float:
         """At a mean, with the precision that suits it best."""
@@ -93,7 +92,7 @@ class BetaProfile:
 
     def _parameters(self, position: float) -> tuple[float, float, float]:
         """The precision that suits a mean best, with a and b."""
-        m, rest = float(expit(position)), float(expit(-position))
+        m, rest = float(scipy.special.expit(position)), float(scipy.special.expit(-position))
         divergence = self._divergence(position)
 
         def slope(log_precision: float) -> float:
@@ -105,7 +104,7 @@ class BetaProfile:
         return precision, precision * m, precision * rest
 
     def _divergence(self, position: float) -> float:
-        m, rest = expit(position), expit(-position)
+        m, rest = scipy.special.expit(position), scipy.special.expit(-position)
         x, y = self._values, self._rest
         change = m - x if m < 0.5 else y - rest
         return float((m * _log_ratio(m, x, change) + rest * _log_ratio(rest, y, -change)).mean())
@@ -113,7 +112,7 @@ class BetaProfile:
     def _slope(self, position: float) -> float:
         """The sign of the profile's derivative in the mean; its factor, the precision, is left."""
         _, a, b = self._parameters(position)
-        m, rest = expit(position), expit(-position)
+        m, rest = scipy.special.expit(position), scipy.special.expit(-position)
         x, y = self._values, self._rest
         change = m - x if m < 0.5 else y - rest
         gap = (_log_ratio(m, x, change) - _log_ratio(rest, y, -change)).mean()
@@ -142,7 +141,7 @@ def _shape(slope: Callable[[float], float], divergence: float) -> float:
 
 
 def _root(function: Callable[[float], float], start: float, end: float, within: float) -> float:
-    return cast("float", brentq(function, start, end, xtol=within))
+    return cast("float", scipy.optimize.brentq(function, start, end, xtol=within))
 
 
 def _step(divergence: float, rows: int) -> float:
@@ -159,7 +158,7 @@ def _log_ratio(m: float, x: Values, change: Values) -> Values:
 def _stirling(x: float) -> float:
     """S(x)."""
     if x < _SERIES_FROM:
-        return float(gammaln(x) - (x - 0.5) * np.log(x) + x - 0.5 * np.log(2 * np.pi))
+        return float(scipy.special.gammaln(x) - (x - 0.5) * np.log(x) + x - 0.5 * np.log(2 * np.pi))
     square = x**-2
     return (1 / 12 - square * (1 / 360 - square * (1 / 1260 - square * (1 / 1680)))) / x
 
@@ -167,6 +166,6 @@ def _stirling(x: float) -> float:
 def _stirling_slope(x: float) -> float:
     """S'(x)."""
     if x < _SERIES_FROM:
-        return float(digamma(x) - np.log(x) + 0.5 / x)
+        return float(scipy.special.digamma(x) - np.log(x) + 0.5 / x)
     square = x**-2
     return -square * (1 / 12 - square * (1 / 120 - square * (1 / 252 - square * (1 / 240))))

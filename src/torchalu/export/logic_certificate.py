@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 import numpy as np
+import scipy
 import torch
-from scipy.stats import binomtest
 from sympy.logic.boolalg import Boolean
 from torch import Tensor
 
@@ -214,7 +214,8 @@ def _compare(
     agreements, rows = int(agree.sum()), len(bits)
     low = high = agreements / rows
     if inputs != "all":
-        low, high = binomtest(agreements, rows).proportion_ci(_CONFIDENCE, method="wilson")
+        test = scipy.stats.binomtest(agreements, rows)
+        low, high = test.proportion_ci(_CONFIDENCE, method="wilson")
     wrong = bits[~agree][:_MOST_SHOWN].astype(int)
     return LogicCertificate(
         method=method,

@@ -7,8 +7,8 @@ from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import erfc
 
 Array = NDArray[np.float64]
 
@@ -106,7 +106,7 @@ def _least_moments(k: int, share: float) -> tuple[float, float]:
     """
     step = 1 / 16
     t = np.exp(np.arange(-50.0, 3.7, step))
-    tail = (share * erfc(t / math.sqrt(2))) ** k
+    tail = (share * scipy.special.erfc(t / math.sqrt(2))) ** k
     return step * float(tail @ t), step * float(tail @ (2 * t**2))
 
 

@@ -2,9 +2,9 @@
 
 import math
 
+import scipy
 import torch
 from jaxtyping import Float
-from scipy.optimize import root_scalar
 from torch import Tensor, nn
 
 from torchalu import functional
@@ -99,7 +99,7 @@ def start_nac_(parameter: nn.Parameter, generator: torch.Generator | None) -> No
         sigmoid_square = (bound - math.tanh(bound / 2)) / (2 * bound)
         return tanh_square * sigmoid_square - 2 / fan
 
-    bound = root_scalar(excess, bracket=(1e-3, 1e3)).root
+    bound = scipy.optimize.root_scalar(excess, bracket=(1e-3, 1e3)).root
     nn.init.uniform_(parameter, -bound, bound, generator=generator)
 
 

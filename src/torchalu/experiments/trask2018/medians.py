@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from scipy import stats
+import scipy
 
 _CONFIDENCE = 0.95
 
@@ -30,7 +30,7 @@ def median_interval(values: Sequence[float]) -> tuple[float | None, float | None
     if len(values) < 2:
         return None, None
     chance = (1 - _CONFIDENCE) / 2
-    below = int(stats.binom.ppf(chance, len(values), 0.5))
+    below = int(scipy.stats.binom.ppf(chance, len(values), 0.5))
     place = max(below - 1, 0)
     order = sorted(values)
     return order[place], order[-1 - place]
