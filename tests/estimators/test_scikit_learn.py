@@ -6,7 +6,7 @@ from sklearn.utils.estimator_checks import check_estimator, parametrize_with_che
 from torchalu.estimators import ArithmeticRegressor
 
 
-@parametrize_with_checks([ArithmeticRegressor(restarts=2, steps=50, threads=1)])
+@parametrize_with_checks([ArithmeticRegressor(restarts=1, steps=50, families=("sum",), threads=1)])
 def test_estimator_checks(estimator, check):
     check(estimator)
 

@@ -18,7 +18,7 @@ from torchalu.estimators.closed_form import (
     split_structures,
     transformed_structures,
 )
-from torchalu.estimators.closed_form.library import _library
+from torchalu.estimators.closed_form.library import make_library
 from torchalu.estimators.native import STACKS, native_structures
 from torchalu.estimators.polish import polish
 from torchalu.estimators.structures import (
@@ -96,7 +96,7 @@ def test_powers_of_sums_of_products(terms, power, noise):
 
 def test_a_library_takes_what_there_is_room_for_and_the_simplest_first():
     size = {
-        columns: len(_library(table_of([monomial({0: 1})], columns=columns))[0])
+        columns: len(make_library(table_of([monomial({0: 1})], columns=columns))[0])
         for columns in (3, 5, 9)
     }
     assert size[3] == 3 * 5 + 3 * 25 + 64  # all of one and two columns, three with whole powers

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dtrtri
 
 NOISE_FLOOR = 1e-11
 """Relative residual below which a difference is rounding, not information."""
@@ -45,7 +46,7 @@ def solve(design: np.ndarray, target: np.ndarray, weight: np.ndarray) -> Solutio
         return None
     if np.abs(np.diag(r)).min() < 1e-10:
         return None
-    inverse = solve_triangular(r, np.eye(len(r)))
+    inverse, _ = dtrtri(r)
     coefficients = inverse @ projected
     residual = aimed - (scaled / norm) @ coefficients
     coefficients += inverse @ (inverse.T @ ((scaled / norm).T @ residual))

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import combinations, product
+from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg.lapack import dposv
 
 from torchalu.estimators.least_squares import sparse_fits
 from torchalu.estimators.structures import Structure, Term, make_structure, monomial
@@ -25,7 +27,21 @@ _INDEPENDENT = 1e-8
 _EXPLAINED = 1e-14
 
 
-def library_structures(table: CanonicalTable) -> Iterator[Structure]:
+class Library(NamedTuple):
+    """Products of powers, and the value of each on every row.
+
+    Attributes:
+        terms: the products.
+        values: a column for each.
+    """
+
+    terms: list[Term]
+    values: np.ndarray
+
+
+def library_structures(
+    table: CanonicalTable, library: Library | None = None
+) -> Iterator[Structure]:
     """Sums of up to eight products of powers.
 
     Every single product and every pair is tried (the sums of squares that a pair leaves follow from
@@ -35,9 +51,11 @@ def library_structures(table: CanonicalTable) -> Iterator[Structure]:
 
     Args:
         table: the rows to learn from.
+        library: as `make_library` makes it of a table with the same columns; of this one if left
+            out.
     """
+    terms, values = make_library(table) if library is None else library
     table = table.thin(_MOST_ROWS)
-    terms, values = _library(table)
     if len(terms) < 2 or len(table.y) < 4:
         return
     for weight in table.views:
@@ -54,8 +72,16 @@ def library_structures(table: CanonicalTable) -> Iterator[Structure]:
             yield make_structure([terms[i] for i in chosen], offset=False)
 
 
-def _library(table: CanonicalTable) -> tuple[list[Term], np.ndarray]:
-    """Products of powers of up to four columns that are finite on all rows, and their values."""
+def make_library(table: CanonicalTable) -> Library:
+    """Products of powers of up to four columns that are finite on all rows.
+
+    Of the target nothing counts but the order of its values, and that only where there are many
+    columns.
+
+    Args:
+        table: the rows to learn from.
+    """
+    table = table.thin(_MOST_ROWS)
     columns = _screened(table)
     powers = {j: [p for p in _POWERS if _defined(table.X[:, j], p)] for j in columns}
     chosen = _exponents(powers)
@@ -70,7 +96,7 @@ def _library(table: CanonicalTable) -> tuple[list[Term], np.ndarray]:
         else np.zeros((len(table.y), 0))
     )
     finite = np.all(np.abs(values) < _LARGEST, axis=0) & (np.ptp(values, axis=0) > 0)
-    return [terms[i] for i in np.flatnonzero(finite)], values[:, finite]
+    return Library([terms[i] for i in np.flatnonzero(finite)], values[:, finite])
 
 
 def _exponents(powers: dict[int, list[Fraction]]) -> list[dict[int, Fraction]]:
@@ -165,8 +191,14 @@ def _longer(
 
 def _unexplained(gram: np.ndarray, correlation: np.ndarray, chosen: list[int]) -> float:
     """The share of the target's variance that some columns leave."""
-    inverse = np.linalg.pinv(gram[np.ix_(chosen, chosen)], hermitian=True)
-    return float(1.0 - correlation[chosen] @ inverse @ correlation[chosen])
+    coefficients = _solve(gram[np.ix_(chosen, chosen)], correlation[chosen])
+    return float(1.0 - correlation[chosen] @ coefficients)
+
+
+def _solve(gram: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """gram**-1 right by Cholesky's decomposition; by the pseudoinverse where there is none."""
+    _, solution, info = dposv(gram, right)
+    return solution if info == 0 else np.linalg.pinv(gram, hermitian=True) @ right
 
 
 def _exchange(gram: np.ndarray, correlation: np.ndarray, chosen: list[int]) -> list[int]:
@@ -180,14 +212,14 @@ def _exchange(gram: np.ndarray, correlation: np.ndarray, chosen: list[int]) -> l
         before = list(chosen)
         for place in reversed(range(len(chosen))):
             others = [c for i, c in enumerate(chosen) if i != place and c >= 0]
-            beside = gram[:, others]
-            projected = beside @ np.linalg.pinv(gram[np.ix_(others, others)], hermitian=True)
-            left = 1.0 - (projected * beside).sum(axis=1)
+            beside = gram[others]
+            projected = _solve(beside[:, others], beside)
+            left = 1.0 - np.einsum("ij,ij->j", projected, beside)
             usable = left > _INDEPENDENT
             usable[others] = False
             if not usable.any():
                 return others
-            explained = (correlation - projected @ correlation[others]) ** 2
+            explained = (correlation - correlation[others] @ projected) ** 2
             gain = np.where(usable, explained / np.where(usable, left, 1.0), -1.0)
             chosen[place] = int(gain.argmax())
         if chosen == before:

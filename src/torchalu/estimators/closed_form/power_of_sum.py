@@ -6,11 +6,12 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from itertools import chain
 
 import numpy as np
 
-from torchalu.estimators.closed_form.library import library_structures
+from torchalu.estimators.closed_form.library import library_structures, make_library
 from torchalu.estimators.closed_form.linear import linear_structures
 from torchalu.estimators.closed_form.products import quadratic_structures
 from torchalu.estimators.least_squares import NOISE_FLOOR, solve
@@ -32,7 +33,12 @@ def power_of_sum_structures(table: CanonicalTable) -> Iterator[Structure]:
     Args:
         table: the rows to learn from.
     """
-    sums = linear_structures, quadratic_structures, library_structures
+    library = make_library(table)
+    sums = (
+        linear_structures,
+        quadratic_structures,
+        partial(library_structures, library=library),
+    )
     for power in _POWERS:
         raised = table.raised(float(1 / power))
         if raised is None:
