@@ -88,7 +88,8 @@ def kept(outcomes: pl.DataFrame) -> pl.DataFrame:
         validation loss is not above the trained one, as `snapped` tells.
     """
     trained, after = (
-        pl.col(name).fill_null(float("inf")) for name in ("validation_loss", f"snapped_{MEASURED[0]}")
+        pl.col(name).fill_null(float("inf"))
+        for name in ("validation_loss", f"snapped_{MEASURED[0]}")
     )
     return outcomes.with_columns(snapped=after.is_finite() & (after <= trained)).with_columns(
         pl.when("snapped").then(f"snapped_{name}").otherwise(name).alias(name) for name in MEASURED
