@@ -33,7 +33,8 @@ def power_of_sum_structures(table: CanonicalTable) -> Iterator[Structure]:
     Args:
         table: the rows to learn from.
     """
-    library = make_library(table)
+    ordered = bool(np.all(table.y > 0))  # by every power alike, or in reverse
+    library = make_library(table) if ordered else None
     sums = (
         linear_structures,
         quadratic_structures,
