@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from scipy.linalg import solve_triangular
-from scipy.linalg.lapack import dtrtri
+from scipy.linalg import get_lapack_funcs, solve_triangular
 
 NOISE_FLOOR = 1e-11
 """Relative residual below which a difference is rounding, not information."""
 
 _LONGEST_PURSUIT = 12
+(_TRTRI,) = get_lapack_funcs(("trtri",), dtype=np.float64)
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def solve(design: np.ndarray, target: np.ndarray, weight: np.ndarray) -> Solutio
         return None
     if np.abs(np.diag(r)).min() < 1e-10:
         return None
-    inverse, _ = dtrtri(r)
+    inverse, _ = _TRTRI(r)
     coefficients = inverse @ projected
     residual = aimed - (scaled / norm) @ coefficients
     coefficients += inverse @ (inverse.T @ ((scaled / norm).T @ residual))

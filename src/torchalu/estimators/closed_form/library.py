@@ -8,7 +8,7 @@ from itertools import combinations, product
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg.lapack import dposv
+from scipy.linalg import get_lapack_funcs
 
 from torchalu.estimators.least_squares import sparse_fits
 from torchalu.estimators.structures import Structure, Term, make_structure, monomial
@@ -25,6 +25,7 @@ _STARTS = 6
 _EXCHANGES = 8
 _INDEPENDENT = 1e-8
 _EXPLAINED = 1e-14
+(_POSV,) = get_lapack_funcs(("posv",), dtype=np.float64)
 
 
 class Library(NamedTuple):
@@ -197,7 +198,7 @@ def _unexplained(gram: np.ndarray, correlation: np.ndarray, chosen: list[int]) -
 
 def _solve(gram: np.ndarray, right: np.ndarray) -> np.ndarray:
     """gram**-1 right by Cholesky's decomposition; by the pseudoinverse where there is none."""
-    _, solution, info = dposv(gram, right)
+    _, solution, info = _POSV(gram, right)
     return solution if info == 0 else np.linalg.pinv(gram, hermitian=True) @ right
 
 
