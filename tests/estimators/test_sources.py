@@ -94,6 +94,21 @@ def test_powers_of_sums_of_products(terms, power, noise):
     assert finds(found, terms)
 
 
+@pytest.mark.parametrize("power", [2.0, -1.0, -2.0])
+def test_a_library_is_that_of_every_power_of_a_positive_target(power):
+    """With twelve columns, of which those are taken that follow the order of the target best."""
+    table = table_of([monomial({3: 1, 7: -1}), monomial({10: 2})], columns=12, noise=0.1)
+    raised = table.raised(power)
+    assert raised is not None
+    one, other = make_library(table), make_library(raised)
+    assert one.terms == other.terms
+    np.testing.assert_array_equal(one.values, other.values)
+    shifted = replace(table, y=table.y - np.median(table.y))
+    inverse = shifted.raised(-1.0)
+    assert inverse is not None
+    assert make_library(shifted).terms != make_library(inverse).terms
+
+
 def test_a_library_takes_what_there_is_room_for_and_the_simplest_first():
     size = {
         columns: len(make_library(table_of([monomial({0: 1})], columns=columns))[0])

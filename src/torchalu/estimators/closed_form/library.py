@@ -34,6 +34,9 @@ class Library(NamedTuple):
     Attributes:
         terms: the products.
         values: a column for each.
+
+    Shape:
+        values: (rows, terms).
     """
 
     terms: list[Term]

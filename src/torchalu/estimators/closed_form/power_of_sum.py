@@ -33,8 +33,8 @@ def power_of_sum_structures(table: CanonicalTable) -> Iterator[Structure]:
     Args:
         table: the rows to learn from.
     """
-    ordered = bool(np.all(table.y > 0))  # by every power alike, or in reverse
-    library = make_library(table) if ordered else None
+    # Of positive targets every power has the same order or its reverse, and so the same library.
+    library = make_library(table) if np.all(table.y > 0) else None
     sums = (
         linear_structures,
         quadratic_structures,
