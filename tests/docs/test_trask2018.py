@@ -54,6 +54,7 @@ def test_which_unit_to_pick_for_what_is_no_sum():
     ]  # fmt: skip
     assert "RealNPU is picked, on 12 of 20 solved seeds each" in text
     assert (rows["mul"]["pick"], rows["mul"]["solved"]) == ("iNALU", 20)
+    assert "for products iNALU, whose seeds are all solved" in text
     (nmu,) = (
         committed("table7").filter(operation="mul", model="NMU", test="extrapolation").to_dicts()
     )
@@ -77,15 +78,19 @@ def test_what_snapping_does_over_a_thousand_steps():
     assert [kept["add", name] for name in ("NAU", "NAC", "iNALU")] == [5, 4, 4]
     assert "NAU solves it in 5, NAC and iNALU in 4" in text
     assert [kept["sub", "NMU"], kept["sub", "NAC"], kept["identity", "Gated NAU/NMU"]] == [8, 8, 7]
+    assert "solved in 8 seeds by NMU and by NAC" in text
+    assert "given back in 7 by gated NAU/NMU. Squares are solved in 4 at most (NMU)" in text
     best = {name: max(kept[name, model] for model in units["model"]) for name in rows["operation"]}
     assert (best["add"], best["sub"], best["identity"]) == (5, 8, 7)
     assert (best["square"], kept["square", "NMU"]) == (4, 4)
     picks = {row["operation"]: row for row in committed("table9_picks").to_dicts()}
     assert (picks["div"]["pick"], picks["div"]["solved"]) == ("RNN-tanh", 0)
+    assert "For quotients an RNN is picked, which solves none" in text
     assert units.filter(model="NALU")["solved"].max() == 0
     within = committed("table9").filter(test="interpolation", model="NALU")
     solved = dict(within.select("operation", "solved").rows())
     assert (solved["root"], solved["add"], solved["sub"]) == (9, 3, 3)
+    assert "of roots 9 of 10 seeds are below 0.05%, of sums and differences 3" in text
 
 
 def test_what_reads_nothing_is_as_far_off_as_the_page_says():

@@ -17,7 +17,6 @@ from torchalu.experiments.trask2018.arithmetic_models import HIDDEN, arithmetic_
 from torchalu.experiments.trask2018.arithmetic_summaries import raw, relative, which_to_pick
 from torchalu.experiments.trask2018.arithmetic_training import (
     ArithmeticRuns,
-    is_finite,
     learn,
     measure,
     measure_snapped,
@@ -158,15 +157,14 @@ class ArithmeticStudy:
         columns = {
             "validation_loss": replicas.best_loss,
             **measure(replicas, data),
-            **{name.replace("error", "random"): errors for name, errors in untrained.items()},
+            **{f"{name.removesuffix('error')}random": errors for name, errors in untrained.items()},
             **measure_snapped(replicas, data),
             "best_step": replicas.best_step,
         }
         ended = records.sort("step").group_by("seed_index", "task_index").last()
         ended = ended.sort("seed_index", "task_index")
-        fine = (
-            pl.Series(is_finite(replicas).flatten().tolist()) & ended["training_loss"].is_finite()
-        )
+        finite = pl.Series(replicas.finite().flatten().tolist())
+        fine = finite & ended["training_loss"].is_finite()
         frame = pl.DataFrame(
             {
                 "seed": [seed for seed in seeds for _ in self.operations],

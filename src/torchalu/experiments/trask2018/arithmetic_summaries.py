@@ -78,7 +78,7 @@ def relative(outcomes: pl.DataFrame, form: Form) -> pl.DataFrame:
 
 
 def kept(outcomes: pl.DataFrame) -> pl.DataFrame:
-    """The outcomes of networks that are snapped where that validates better.
+    """The outcomes of networks that are snapped where that validates no worse.
 
     Args:
         outcomes: as of `raw`.
@@ -110,10 +110,11 @@ def which_to_pick(outcomes: pl.DataFrame, form: Form) -> pl.DataFrame:
     """
     error = "median_relative"
     table = relative(outcomes, form).filter(pl.col("test") == "extrapolation")
-    trained = table.with_columns(holds=pl.col(error) <= 100 * TOLERATED)
-    cells = trained.with_columns(
+    holds = pl.col(error) <= 100 * TOLERATED
+    trained = table.with_columns(holds=holds)
+    cells = table.with_columns(
         pl.coalesce(f"kept_{name}", name).alias(name) for name in (error, "solved")
-    ).with_columns(holds=pl.col(error) <= 100 * TOLERATED)
+    ).with_columns(holds=holds)
     return picks(cells, ["operation"], error, ["NAC", "NALU"], kept=["snapped"], theirs=trained)
 
 

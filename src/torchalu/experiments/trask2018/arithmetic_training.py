@@ -303,9 +303,3 @@ def _take(replicas: Replicas, index: int, task: int, result: Result) -> None:
         best = finite.sort("validation_loss", "step").row(0, named=True)
         replicas.best_loss[index, task] = best["validation_loss"]
         replicas.best_step[index, task] = best["step"]
-
-
-def is_finite(replicas: Replicas) -> Tensor:
-    """Whether each replica's parameters were finite at the end."""
-    flags = [value.isfinite().flatten(2).all(-1) for value in replicas.current().values()]
-    return torch.stack(flags).all(0)

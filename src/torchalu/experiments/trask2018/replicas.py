@@ -89,25 +89,30 @@ class Replicas(nn.Module):
     def snapped(self) -> dict[str, Tensor] | None:
         """The current parameters with those of every unit snapped; None where there is no unit.
 
-        These, and not the best, are those on which penalties have acted longest. A replica of
-        which one is not finite keeps them all as they are.
+        These, and not the best, are those on which penalties have acted longest. Those of a
+        replica of which one is not finite are NaN.
         """
         if not any(isinstance(module, Unit) for module in self.template.modules()):
             return None
-        parameters = {name: value.detach().clone() for name, value in self.current().items()}
-        finite = torch.stack([value.isfinite().flatten(2).all(-1) for value in parameters.values()])
+        current = self.current()
+        snapped = {name: torch.full_like(value, math.nan) for name, value in current.items()}
         one = copy.deepcopy(self.template)
-        for name, value in parameters.items():
+        for name, value in current.items():
             owner, _, short = name.rpartition(".")
             setattr(one.get_submodule(owner), short, nn.Parameter(torch.empty_like(value[0, 0])))
         own = dict(one.named_parameters())
-        for seed, task in finite.all(0).nonzero().tolist():
-            for name, value in parameters.items():
+        for seed, task in self.finite().nonzero().tolist():
+            for name, value in current.items():
                 own[name].copy_(value[seed, task])
             snap(one)
-            for name, value in parameters.items():
+            for name, value in snapped.items():
                 value[seed, task] = own[name]
-        return parameters
+        return snapped
+
+    def finite(self) -> Tensor:
+        """Whether all current parameters of each replica are finite."""
+        flags = [value.isfinite().flatten(2).all(-1) for value in self.current().values()]
+        return torch.stack(flags).all(0)
 
     def errors(
         self, measured: Examples, score: Score, parameters: Mapping[str, Tensor] | None = None
