@@ -84,6 +84,13 @@ def test_what_snapping_does_over_a_thousand_steps():
     assert (best["add"], best["sub"], best["identity"]) == (5, 8, 7)
     assert (best["square"], kept["square", "NMU"]) == (4, 4)
     picks = {row["operation"]: row for row in committed("table9_picks").to_dicts()}
+    assert (picks["add"]["pick"], picks["add"]["by"]) == ("iNALU", "median")
+    medians = {
+        row["model"]: row["kept_median_relative"]
+        for row in units.to_dicts()
+        if row["operation"] == "add"
+    }
+    assert 0.5 < medians["iNALU"] / medians["NAU"] < 1
     assert (picks["div"]["pick"], picks["div"]["solved"]) == ("RNN-tanh", 0)
     assert "For quotients an RNN is picked, which solves none" in text
     assert units.filter(model="NALU")["solved"].max() == 0
