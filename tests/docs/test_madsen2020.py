@@ -62,8 +62,44 @@ def test_units_that_are_made_for_quotients():
     assert f"of the units before them the RealNPU most, {before}" in PAGE
     older = [n for (name, *rest), n in solved.items() if rest == ["div", 10] and _is_older(name)]
     assert before == max(older)
-    assert f"the NMRU finds {solved['NMRU', 'div', 2]} quotients and all products" in PAGE
+    assert f"the NMRU finds {solved['NMRU', 'div', 2]} quotients of 225; it and the sNMU" in PAGE
     assert solved["NMRU", "mul", 2] == solved["sNMU", "mul", 2] == 225
+
+
+def test_what_the_pages_of_units_say_of_one_unit_alone():
+    table = pl.read_csv(ROOT / "results" / "madsen2020" / "single_module.csv")
+
+    def runs(model, operation, inputs, *ranges):
+        rows = table.filter(model=model, operation=operation, in_features=inputs)
+        return rows.filter(~pl.col("interpolation_range").is_in(ranges))["solved"].sum()
+
+    def page(name):
+        return " ".join((ROOT / "docs" / f"{name}.md").read_text("utf-8").split())
+
+    least = {name: runs(name, "mul", 2, "U[-2,-1]", "U[-1.2,-1.1]") for name in ("sNMU", "NMU")}
+    assert least == {"sNMU": 175, "NMU": 175}
+    two, ten = ([runs(name, "mul", n) for name in ("sNMU", "NMU")] for n in (2, 10))
+    assert f"the product of two inputs in {two[0]} of 225 seeds, the NMU in {two[1]}" in page(
+        "units/snmu"
+    )
+    assert f"Among 10 inputs it learned {ten[0]}, the NMU {ten[1]}" in page("units/snmu")
+    small = table.filter(operation="mul", in_features=10, interpolation_range="U[0.1,0.2]")
+    assert small.filter(model="sNMU")["solved"].item() == 15
+    assert small.filter(model="NMU")["solved"].item() == 25
+    real, modified, nmru = (
+        [runs(name, "div", n) for n in (2, 10)]
+        for name in ("RealNPU", "RealNPU (modified)", "NMRU")
+    )
+    assert f"learned {real[0]} of 225, its modified form {modified[0]} and the NMRU {nmru[0]}" in (
+        page("choosing")
+    )
+    assert f"{nmru[1]} do (77 %), of the RealNPU {real[1]}, and of its modified form" in (
+        page("units/nmru")
+    )
+    assert round(100 * nmru[1] / 225) == 77
+    assert runs("iNALU", "div", 2) + runs("iNALU", "div", 10) == 0
+    products = runs("iNALU", "mul", 2) + runs("iNALU", "mul", 10)
+    assert f"none of 450 runs found a quotient, and {products} a product" in page("units/inalu")
 
 
 def test_what_reads_digits_and_adds_them():
