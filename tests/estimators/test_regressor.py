@@ -179,6 +179,32 @@ def test_pure_noise_gets_a_short_formula():
     assert not model.candidates_.exact.any()
 
 
+def test_a_target_that_is_zero_but_at_the_rim_is_no_error():
+    x = np.linspace(-1, 1, 41)
+    model = ArithmeticRegressor(restarts=0, random_state=0)
+    assert np.isfinite(model.fit(x[:, None], np.where(abs(x) > 0.85, x, 0)).predict([[0.5]]))
+    X = np.random.default_rng(5).uniform(1, 5, (40, 2))
+    assert np.isfinite(model.fit(X, (X[:, 0] > 4.5).astype(int)).predict(X)).all()
+
+
+@pytest.mark.parametrize(("rows", "level"), [(10, 293.0), (20, 293.0), (40, 3.0), (100, 3.0)])
+def test_a_column_that_does_not_vary_is_no_constant(rows, level):
+    a = np.random.default_rng(0).uniform(1, 5, rows)
+    X = np.stack([a, np.full(rows, level)], axis=1)
+    model = ArithmeticRegressor(restarts=0, random_state=0).fit(X, 2 * a + 1)
+    assert str(model.formula_) == "2*x0 + 1"
+
+
+def test_magnitudes_have_no_offset():
+    X = np.random.default_rng(0).uniform(-3, 3, (60, 2))
+    far = [[1e10, -2.0], [-1e10, 2.0]]
+    model = ArithmeticRegressor(restarts=0, random_state=0)
+    for y, expected in ((abs(X[:, 0]), 1e10), (abs(X[:, 0] * X[:, 1]), 2e10)):
+        model.fit(X, y)
+        assert model.certificate_.exact
+        np.testing.assert_allclose(model.predict(far), expected, rtol=1e-9)
+
+
 def test_candidates_are_ranked():
     X, y = make_table("a*b", 0.01, 0)
     frame = ArithmeticRegressor(**FAST).fit(X, y).candidates_

@@ -55,6 +55,15 @@ def test_outer_rows_are_those_far_from_the_middle():
     assert len(table.learn.y) == 40
 
 
+def test_a_target_that_varies_in_the_outer_rows_alone_keeps_them():
+    x = np.linspace(-1, 1, 41)
+    table = canonical_table(x[:, None], np.where(abs(x) > 0.85, x, 0), None, ("x",), 1e-9)
+    assert hold_out(table, "outer", 0.2, np.random.default_rng(0)).inner.all()
+    part = table.thin(3).learn
+    assert part.scale > 0
+    assert canonical_table(x[:, None], 0 * x, None, ("x",), 1e-9).scale == 1
+
+
 def test_random_and_no_holdout():
     X, y, _ = draw(50)
     table = canonical_table(X, y, None, NAMES, 1e-9)

@@ -4,6 +4,8 @@ import json
 import math
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 import torch
 from torch import nn
@@ -118,6 +120,13 @@ def test_default_tolerance_in_float64(error, exact):
 def test_default_tolerance_is_that_of_the_coarser_dtype(dtypes, tolerance):
     table, target = (torch.ones(2, 1).to(dtype) for dtype in dtypes)
     assert certify(lambda X: X, table, target).tolerance == tolerance
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_a_column_of_a_data_frame_may_be_coarser_than_the_others(frame):
+    columns = {"p": np.ones(3, dtype=np.float32), "q": np.ones(3)}
+    assert certify(lambda X: X[:, 0], frame(columns), np.ones(3)).tolerance == 1e-5
+    assert certify(lambda X: X[:, 0], frame(columns)[["q"]], np.ones(3)).tolerance == 1e-9
 
 
 def test_an_exact_unit_is_exact_on_bfloat16():

@@ -25,14 +25,14 @@ def _rows(seed, count):
     return [tuple(draw.choice(values) for _ in NAMES) for _ in range(count)]
 
 
-def _compile_c(folder, texts):
+def _compile_c(folder, texts, standard="c99"):
     """All functions in one library; warnings are errors."""
     compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
     if compiler is None:
         pytest.skip("there is no C compiler, and compiled C is what is tested")
     source, library = folder / "formulas.c", folder / "formulas.so"
     source.write_text("\n".join(texts), encoding="ascii")
-    flags = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off"]
+    flags = [f"-std={standard}", "-pedantic", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off"]
     subprocess.run(
         [compiler, *flags, "-shared", "-fPIC", "-O1", "-o", library, source, "-lm"], check=True
     )
@@ -143,6 +143,49 @@ def test_every_operator(index, operator_library, true_value):
         assert _call_c(operator_library, f"g{index}", row) == close
         assert python(*row) == close
         assert evaluate(formula, [row], ["x", "y"])[0] == close
+
+
+NAN = [
+    sympy.Max(0, X),
+    sympy.Max(X, Y, 3),
+    sympy.Min(6, X),
+    sympy.sign(X) + 1,
+    sympy.Heaviside(-X, 0),
+    sympy.Max(1, sympy.Heaviside(X, 0)),
+]
+
+
+@pytest.mark.parametrize("formula", NAN, ids=str)
+def test_nan_stays_nan(formula, tmp_path):
+    library = _compile_c(tmp_path, [to_c(formula, "f", ["x", "y"])])
+    python = _python(to_python(formula, "f", ["x", "y"]), "f")
+    assert math.isnan(_call_c(library, "f", (math.nan, 2.0)))
+    assert math.isnan(python(math.nan, 2.0))
+    assert math.isnan(evaluate(formula, [[math.nan, 2.0]], ["x", "y"])[0])
+
+
+def test_a_root_of_a_negative_number_is_no_smaller_than_zero(tmp_path):
+    library = _compile_c(tmp_path, [to_c(sympy.Max(0, sympy.sqrt(X)), "f", ["x"])])
+    assert math.isnan(_call_c(library, "f", (-1.0,)))
+    assert _call_c(library, "f", (4.0,)) == 2.0
+
+
+def test_a_column_called_as_a_helper_is(tmp_path):
+    formula = sympy.Max(sympy.Symbol("f_max"), sympy.Symbol("f_step"))
+    library = _compile_c(tmp_path, [to_c(formula, "f")])
+    assert _call_c(library, "f", (2.0, 5.0)) == 5.0
+    assert _python(to_python(formula, "f"), "f")(2.0, 5.0) == 5.0
+
+
+C_NAMES = ["unix", "linux", "M_PI", "M_E", "FP_NAN", "math_errhandling", "HUGE_VALF", "fabsf"]
+
+
+@pytest.mark.parametrize("name", [*C_NAMES, "scalb", "drem", "finite", "isinff", "gammaf", "sinl"])
+def test_names_that_compilers_and_math_h_have(name, tmp_path):
+    text = to_c(2 * sympy.Symbol(name), "f")
+    assert _call_c(_compile_c(tmp_path, [text], "gnu11"), "f", (3.0,)) == 6.0
+    with pytest.raises(ValueError, match=f"name is '{name}'"):
+        to_c(X, name)
 
 
 def test_awkward_names_run(tmp_path):

@@ -89,6 +89,25 @@ def test_a_product_beyond_the_largest_number_stops_and_leaves_other_rows_their_g
     torch.testing.assert_close(reciprocal_weight.grad, torch.zeros(2, 12), rtol=0, atol=1e-5)
 
 
+@pytest.mark.parametrize(("dtype", "size"), [(torch.float32, 1e6), (torch.float64, 1e200)])
+def test_a_product_that_stops_has_no_gradient_whatever_its_sign(dtype, size):
+    generator = torch.Generator().manual_seed(0)
+    x = size * (1 + torch.rand(4, 10, generator=generator, dtype=dtype))
+    x[:, 0] *= -1
+    x[3] = torch.linspace(-1.5, 1.5, 10)
+    matrices = [
+        (0.25 + 0.5 * torch.rand(1, 10, generator=generator, dtype=dtype)).requires_grad_()
+        for _ in range(2)
+    ]
+    output = functional.nmru(x, *matrices)
+    assert output.isfinite().all()
+    assert (output[:3].abs() > 1e30).all()
+    gradients = torch.autograd.grad(output.sum(), matrices)
+    alone = torch.autograd.grad(functional.nmru(x[3:], *matrices).sum(), matrices)
+    torch.testing.assert_close(gradients, alone, rtol=1e-5, atol=0)
+    assert all((gradient != 0).all() for gradient in alone)
+
+
 def test_zero_times_an_overflow_is_zero_and_nan_stays_nan():
     x = torch.tensor([[0.0] * 12 + [1e30, 0.0], [float("nan")] * 14])
     weight = torch.tensor([[0.0] * 13 + [1.0]])

@@ -124,3 +124,10 @@ def test_repr_shows_arguments_that_are_not_the_default():
     assert repr(nn.NMU(3, 2, clamp=False)) == "NMU(in_features=3, out_features=2, clamp=False)"
     assert "clamp=False, eps=1e-05" in repr(nn.NACMul(3, 2, clamp=False, eps=1e-5))
     assert "eps=0.001" in repr(nn.NPU(3, 2, eps=1e-3))
+
+
+@pytest.mark.parametrize("unit", [nn.GatedNAUNMU, nn.NACMul])
+@pytest.mark.parametrize("clamp", ["forward", "forwards", 1, None])
+def test_units_without_clamping_in_the_forward_pass_alone_say_so(unit, clamp):
+    with pytest.raises(ValueError, match=f"clamp is {clamp!r}; give True or False"):
+        unit(2, 1, clamp=clamp)

@@ -164,7 +164,7 @@ class Pool:
         self._seen.add(shape)
         if structure.terms and family_of(structure) not in self.families:
             return
-        fewest = 1 if structure.power == 1 else 2  # the power of one term is a term itself
+        fewest = 2 if _is_one_term(structure) else 1
         for offset in (False, True):
             if offset or fewest <= len(structure.terms) <= _MANY_TERMS:
                 self._add_variants(replace(structure, offset=offset))
@@ -176,8 +176,8 @@ class Pool:
             self._add_fixed(structure, (Fraction(1),) * len(structure.terms))
             return
         self._keep(free)
-        if free.nats > hopeless:
-            return
+        if free.fit.nats + description_nats(structure, self.table.features) > hopeless:
+            return  # whatever its constants cost
         values = [simple_value(v, e) for v, e in zip(free.fit.values, free.fit.errors, strict=True)]
         if structure.offset:
             self._add_fixed(structure, (*values[:-1], None))
@@ -214,3 +214,13 @@ class Pool:
         if best is None or not best.is_exact(self.table, min(self.table.tolerance, _ROUNDING)):
             return False
         return best.free_constants <= 2 and len(best.structure.terms) <= 3
+
+
+def _is_one_term(structure: Structure) -> bool:
+    """Whether the power of one term would be a term itself, as (a b)**(1/2) is and |a| is not.
+
+    `|a|` is the root of a**2, and no term.
+    """
+    factors = [factor for term in structure.terms for factor in term.factors]
+    even = any(f.power.denominator == 1 and f.power.numerator % 2 == 0 for f in factors)
+    return structure.power != 1 and not (even and structure.power.denominator % 2 == 0)

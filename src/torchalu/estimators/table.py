@@ -105,8 +105,8 @@ class CanonicalTable:
 
     @cached_property
     def scale(self) -> float:
-        """Root of the weighted mean square of the target."""
-        return float(np.sqrt(np.average(self.y**2, weights=self.weight)))
+        """Root of the weighted mean square of the target; 1 where it is 0 on all rows."""
+        return float(np.sqrt(np.average(self.y**2, weights=self.weight))) or 1.0
 
     @cached_property
     def floor(self) -> float:
@@ -149,7 +149,8 @@ def hold_out(
     """Marks the rows that are held out: the outermost ones, random ones, or none.
 
     Outermost is far from the middle: the distance from the median in units of each column's
-    spread. A table of fewer than five distinct rows keeps all of them.
+    spread. A table of fewer than five distinct rows keeps all of them, and so does one whose target
+    would not vary on the rows that are left.
     """
     rows = len(table.y)
     if holdout == "none" or rows < 5:
@@ -165,4 +166,6 @@ def hold_out(
     held = min(max(1, round(fraction * rows)), rows - 4)
     inner = np.zeros(rows, dtype=bool)
     inner[order[: rows - held]] = True
+    if np.ptp(table.y[inner]) == 0:
+        return table
     return CanonicalTable(table.X, table.y, table.weight, inner, table.names, table.tolerance)

@@ -116,7 +116,8 @@ def certify(
 ) -> Certificate:
     """Check any function of a table against the targets, row by row, in float64.
 
-    The default tolerance belongs to the dtype of the data, the coarser one of X and y:
+    The default tolerance belongs to the dtype of the data, the coarsest one of X, column by column
+    where it is a data frame, and y:
 
     - float64 and whole numbers: 1e-9. A formula of some dozen operations in float64 is off by
       about 1e-14, and by 1e-11 in a row whose terms cancel to the thousandth of the scale below
@@ -166,7 +167,7 @@ def certify(
             "at least one row and one column"
         )
     if tolerance is None:
-        tolerance = default_tolerance(_dtype(X, inputs), _dtype(y, targets))
+        tolerance = default_tolerance(*_dtypes(X, inputs), *_dtypes(y, targets))
     if not (math.isfinite(tolerance) and tolerance >= 0):
         raise ValueError(f"tolerance is {tolerance}; allowed: a number that is not negative")
     names = input_names(names, inputs.shape[1])
@@ -265,9 +266,13 @@ def _prediction(module: nn.Module) -> Predict:
     return predict
 
 
-def _dtype(values: Any, array: np.ndarray) -> np.dtype | torch.dtype:
-    """The dtype that the values came in; NumPy has no bfloat16."""
-    return values.dtype if isinstance(values, torch.Tensor) else array.dtype
+def _dtypes(values: Any, array: np.ndarray) -> list[np.dtype] | list[torch.dtype]:
+    """The dtypes that the values came in: a data frame has one a column, NumPy no bfloat16."""
+    if isinstance(values, torch.Tensor):
+        return [values.dtype]
+    if hasattr(values, "columns"):
+        return [np.asarray(values[name]).dtype for name in values.columns]
+    return [array.dtype]
 
 
 def _errors(

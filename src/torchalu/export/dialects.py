@@ -29,6 +29,12 @@ class PythonDialect(Dialect):
         sympy.tan: "math.tan",
         sympy.tanh: "math.tanh",
     }
+    helpers: ClassVar[Mapping[type[Basic], str]] = {
+        sympy.Max: "def {name}(x, y):\n    return x if x > y or x != x else y",
+        sympy.Min: "def {name}(x, y):\n    return x if x < y or x != x else y",
+        sympy.sign: "def {name}(x):\n    return 1.0 if x > 0 else -1.0 if x < 0 else x",
+        sympy.Heaviside: "def {name}(x):\n    return 1.0 if x > 0 else 0.0 if x <= 0 else x",
+    }
 
     def integer(self, value: int) -> str:
         """A whole number."""
@@ -54,12 +60,12 @@ class PythonDialect(Dialect):
         texts = [argument.signed for argument in arguments]
         if function is sympy.exp:
             return Piece(f"math.exp(min({texts[0]}, 709.0))")
-        if function in (sympy.Max, sympy.Min):
-            word = "max" if function is sympy.Max else "min"
-            return Piece(f"{word}({', '.join(texts)})")
-        if function is sympy.sign:
-            return Piece(f"(({texts[0]} > 0) - ({texts[0]} < 0))")
-        return Piece(f"(1.0 if {_is_positive(arguments[0])} else 0.0)")
+        return self.helped(function, texts)
+
+
+def _c_helper(parameters: str, value: str) -> str:
+    """A C function for this file alone; its name is still open."""
+    return f"static double {{name}}({parameters})\n{{{{\n    return {value};\n}}}}"
 
 
 class CDialect(Dialect):
@@ -73,6 +79,12 @@ class CDialect(Dialect):
         sympy.cos: "cos",
         sympy.tan: "tan",
         sympy.tanh: "tanh",
+    }
+    helpers: ClassVar[Mapping[type[Basic], str]] = {
+        sympy.Max: _c_helper("double x, double y", "x > y || x != x ? x : y"),
+        sympy.Min: _c_helper("double x, double y", "x < y || x != x ? x : y"),
+        sympy.sign: _c_helper("double x", "x > 0.0 ? 1.0 : x < 0.0 ? -1.0 : x"),
+        sympy.Heaviside: _c_helper("double x", "x > 0.0 ? 1.0 : x <= 0.0 ? 0.0 : x"),
     }
 
     def integer(self, value: int) -> str:
@@ -96,21 +108,7 @@ class CDialect(Dialect):
 
     def special(self, function: type[Basic], arguments: Sequence[Piece]) -> Piece:
         """A function that is no plain call of the same meaning."""
-        texts = [argument.signed for argument in arguments]
-        if function in (sympy.Max, sympy.Min):
-            word = "fmax" if function is sympy.Max else "fmin"
-            joined = texts[-1]
-            for text in reversed(texts[:-1]):
-                joined = f"{word}({text}, {joined})"
-            return Piece(joined)
-        if function is sympy.sign:
-            return Piece(f"(double)(({texts[0]} > 0.0) - ({texts[0]} < 0.0))", POWER)
-        return Piece(f"({_is_positive(arguments[0])} ? 1.0 : 0.0)")
-
-
-def _is_positive(piece: Piece) -> str:
-    """The condition that a number is above 0."""
-    return f"{piece.text} {'<' if piece.negative else '>'} 0"
+        return self.helped(function, [argument.signed for argument in arguments])
 
 
 def _c_rational(value: Expr) -> str:

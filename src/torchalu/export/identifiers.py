@@ -5,21 +5,33 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 
-_MATH = """
-acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 fabs
-fdim floor fma fmax fmin fmod frexp gamma hypot ilogb isfinite isgreater isinf isless isnan
-isnormal isunordered j0 j1 jn ldexp lgamma llrint llround log log10 log1p log2 logb lrint lround
-modf nan nearbyint nextafter nexttoward pow remainder remquo rint round scalbln scalbn signbit
-signgam sin sinh sqrt tan tanh tgamma trunc y0 y1 yn fpclassify double_t float_t
-NAN INFINITY HUGE_VAL main math max min abs print inline restrict
+_FUNCTIONS = """
+acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh drem erf erfc exp exp10 exp2
+expm1 fabs fdim finite floor fma fmax fmin fmod frexp gamma hypot ilogb isinf isnan j0 j1 jn ldexp
+lgamma llogb llrint llround log log10 log1p log2 logb lrint lround modf nan nearbyint nextafter
+nexttoward pow pow10 remainder remquo rint round roundeven scalb scalbln scalbn significand sin
+sincos sinh sqrt tan tanh tgamma trunc y0 y1 yn
+"""
+_MACROS = """
+fpclassify isfinite isnormal signbit isgreater isgreaterequal isless islessequal islessgreater
+isunordered iseqsig issignaling issubnormal iszero canonicalize math_errhandling signgam double_t
+float_t NAN SNAN INFINITY HUGE_VAL HUGE_VALF HUGE_VALL HUGE MAXFLOAT FP_NAN FP_INFINITE FP_ZERO
+FP_SUBNORMAL FP_NORMAL FP_ILOGB0 FP_ILOGBNAN FP_FAST_FMA FP_FAST_FMAF FP_FAST_FMAL
+MATH_ERRNO MATH_ERREXCEPT M_E M_LOG2E M_LOG10E M_LN2 M_LN10 M_PI M_PI_2 M_PI_4 M_1_PI M_2_PI
+M_2_SQRTPI M_SQRT2 M_SQRT1_2 linux unix
+main math max min abs print
 """
 _C = """
-auto break case char const continue default do double else enum extern float for goto if int long
-register return short signed sizeof static struct switch typedef union unsigned void volatile while
-asm typeof bool true false
+auto break case char const continue default do double else enum extern float for goto if inline int
+long register restrict return short signed sizeof static struct switch typedef union unsigned void
+volatile while asm typeof bool true false
 """
-RESERVED = frozenset([*_MATH.split(), *_C.split(), *keyword.kwlist, *keyword.softkwlist])
-"""Words that neither a function nor an argument may be called, in either language."""
+_MATH = {name + suffix for name in _FUNCTIONS.split() for suffix in ("", "f", "l")}
+RESERVED = _MATH.union(_MACROS.split(), _C.split(), keyword.kwlist, keyword.softkwlist)
+"""Words that neither a function nor an argument may be called, in either language.
+
+Among them is what compilers define unasked.
+"""
 
 _LONGEST = 60
 

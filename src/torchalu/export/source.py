@@ -55,13 +55,18 @@ class Dialect(ABC):
 
     Args:
         names: an identifier for each symbol's name.
+        helper_names: an identifier for each of the `helpers`.
     """
 
     calls: ClassVar[Mapping[type[Basic], str]]
     """The functions of one argument, by SymPy's class."""
 
-    def __init__(self, names: Mapping[str, str]) -> None:
+    helpers: ClassVar[Mapping[type[Basic], str]]
+    """Functions of which the language has none of the same meaning; those it has drop a NaN."""
+
+    def __init__(self, names: Mapping[str, str], helper_names: Mapping[type[Basic], str]) -> None:
         self.names = names
+        self.helper_names = helper_names
 
     @abstractmethod
     def integer(self, value: int) -> str:
@@ -78,6 +83,25 @@ class Dialect(ABC):
     @abstractmethod
     def special(self, function: type[Basic], arguments: Sequence[Piece]) -> Piece:
         """A function that is not in `calls`."""
+
+    def used_helpers(self, expr: Expr) -> list[str]:
+        """The texts of the helpers that a formula calls."""
+        used = {type(part) for part in walk(expr)}
+        return [
+            text.format(name=self.helper_names[function])
+            for function, text in self.helpers.items()
+            if function in used
+        ]
+
+    def helped(self, function: type[Basic], texts: Sequence[str]) -> Piece:
+        """A call of a helper; maximum and minimum of several numbers are calls within calls."""
+        name = self.helper_names[function]
+        if function not in (sympy.Max, sympy.Min):
+            return Piece(f"{name}({texts[0]})")
+        joined = texts[-1]
+        for text in reversed(texts[:-1]):
+            joined = f"{name}({text}, {joined})"
+        return Piece(joined)
 
 
 def literal(numerator: int, denominator: int = 1) -> str:

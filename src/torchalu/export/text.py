@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import sympy
-from sympy import Expr
+from sympy import Basic, Expr
 from sympy.core.alphabets import greeks
 from sympy.printing.latex import LatexPrinter
 
@@ -70,7 +70,8 @@ def to_python(expr: Expr, name: str = "formula", names: Sequence[str] | None = N
     Where the value is not a finite real number, the function raises what Python raises:
     ZeroDivisionError for a division by 0, ValueError for the logarithm or the root of a negative
     number, OverflowError for a power that is too large. An exponential stops at e^709, so that
-    a gate that is shut is 0.
+    a gate that is shut is 0. Of a NaN it makes NaN; maximum, minimum, sign and step are helpers
+    above it, since those of the language would drop it.
 
     Args:
         expr: the formula.
@@ -105,8 +106,12 @@ def to_python(expr: Expr, name: str = "formula", names: Sequence[str] | None = N
         <BLANKLINE>
     """
     arguments = _arguments(expr, name, names)
-    assignments, value = statements(expr, PythonDialect(arguments))
-    lines = ["import math", "", "", f"def {name}({', '.join(arguments.values())}):"]
+    dialect = PythonDialect(arguments, _helper_names(name))
+    assignments, value = statements(expr, dialect)
+    lines = ["import math", "", ""]
+    for helper in dialect.used_helpers(expr):
+        lines += [helper, "", ""]
+    lines += [f"def {name}({', '.join(arguments.values())}):"]
     lines += ['    """Evaluate the formula at one row.']
     if arguments:
         lines += ["", "    Args:"]
@@ -122,7 +127,8 @@ def to_c(expr: Expr, name: str = "formula", names: Sequence[str] | None = None) 
     The text includes `math.h` and nothing else, and links with the mathematics library (`-lm`).
     Names that Python or C cannot use are mapped to legal ones, all different; the comment says
     which argument is which column. Where the value is not a finite real number, it is an
-    infinity or NaN, as C has it.
+    infinity or NaN, as C has it; maximum, minimum, sign and step are helpers above it, since C's
+    would drop a NaN.
 
     Args:
         expr: the formula.
@@ -152,9 +158,13 @@ def to_c(expr: Expr, name: str = "formula", names: Sequence[str] | None = None) 
         <BLANKLINE>
     """
     arguments = _arguments(expr, name, names)
-    assignments, value = statements(expr, CDialect(arguments))
+    dialect = CDialect(arguments, _helper_names(name))
+    assignments, value = statements(expr, dialect)
     parameters = ", ".join(f"double {word}" for word in arguments.values()) or "void"
-    lines = ["#include <math.h>", "", "/* Evaluate the formula at one row."]
+    lines = ["#include <math.h>", ""]
+    for helper in dialect.used_helpers(expr):
+        lines += [helper, ""]
+    lines += ["/* Evaluate the formula at one row."]
     if arguments:
         lines += [" *"]
     lines += [f" * {word}: {_c_quoted(column)}" for column, word in arguments.items()]
@@ -189,7 +199,13 @@ def _arguments(expr: Expr, name: str, names: Sequence[str] | None) -> dict[str, 
             f"names is {columns!r}; allowed: different names, among them those of the formula, "
             f"{used!r}"
         )
-    return identifiers(columns, taken=[name])
+    return identifiers(columns, taken=[name, *_helper_names(name).values()])
+
+
+def _helper_names(name: str) -> dict[type[Basic], str]:
+    """What the helpers of a function are called, so that those of several stand in one file."""
+    words = {sympy.Max: "max", sympy.Min: "min", sympy.sign: "sign", sympy.Heaviside: "step"}
+    return {function: f"{name}_{word}" for function, word in words.items()}
 
 
 def _used(expr: Expr) -> set[str]:

@@ -54,7 +54,9 @@ def nmru(
     factors = torch.where(negative, -input, input), 1 / (magnitude(input) + eps)
     weights = weight, reciprocal_weight
     sign = cos_pi(linear(negative.to(input.dtype), weight + reciprocal_weight))
-    return sign * saturating_nmu(torch.cat(factors, -1), torch.cat(weights, -1))
+    product = saturating_nmu(torch.cat(factors, -1), torch.cat(weights, -1))
+    inside = product.abs() < torch.finfo(product.dtype).max
+    return torch.where(inside, sign, sign.detach()) * product
 
 
 def saturating_nmu(input: Tensor, weight: Tensor) -> Tensor:

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from torchalu import functional
 from torchalu.nn.nau import start_nau_
 from torchalu.nn.nmu import start_nmu_
-from torchalu.nn.unit import Factory, Unit, round_, sparsity
+from torchalu.nn.unit import Factory, Unit, check_clamp_flag, round_, sparsity
 
 
 class GatedNAUNMU(Unit):
@@ -38,8 +38,8 @@ class GatedNAUNMU(Unit):
 
     Raises:
         TypeError: a size is no integer, or `dtype` is not a floating one.
-        ValueError: a size is not positive; in `forward`, the last dimension of the input is
-            not `in_features`.
+        ValueError: a size is not positive, or `clamp` is neither True nor False; in `forward`,
+            the last dimension of the input is not `in_features`.
 
     Source:
         Madsen & Johansen 2020, section 2.8 and appendix C.5, who find that the gate settles
@@ -63,7 +63,7 @@ class GatedNAUNMU(Unit):
         dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__(in_features, out_features)
-        self.clamp = clamp
+        self.clamp = check_clamp_flag(clamp)
         factory = Factory(device, dtype)
         self.nau_weight = factory.parameter(out_features, in_features)
         self.nmu_weight = factory.parameter(out_features, in_features)

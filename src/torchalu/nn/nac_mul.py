@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torchalu import functional
 from torchalu.nn.nac import SATURATED, snap_nac_, start_nac_
 from torchalu.nn.nmu import start_nmu_
-from torchalu.nn.unit import Factory, Unit, round_, sparsity
+from torchalu.nn.unit import Factory, Unit, check_clamp_flag, round_, sparsity
 
 Parametrization = Literal["tanh_sigmoid", "sigmoid", "clamped"]
 
@@ -45,8 +45,9 @@ class NACMul(Unit):
 
     Raises:
         TypeError: a size is no integer, or `dtype` is not a floating one.
-        ValueError: a size is not positive, or `parametrization` is unknown; in `forward`, the
-            last dimension of the input is not `in_features`, or `eps` is not positive.
+        ValueError: a size is not positive, `parametrization` is unknown, or `clamp` is neither
+            True nor False; in `forward`, the last dimension of the input is not `in_features`, or
+            `eps` is not positive.
 
     Source:
         Trask et al. 2018, section 2; Madsen & Johansen 2020, equation 3 and, for the sigmoid
@@ -84,7 +85,7 @@ class NACMul(Unit):
                 f"{', '.join(get_args(Parametrization))}"
             )
         self.parametrization = parametrization
-        self.clamp = clamp
+        self.clamp = check_clamp_flag(clamp)
         self.eps = eps
         factory = Factory(device, dtype)
         if parametrization == "clamped":

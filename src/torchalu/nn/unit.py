@@ -117,6 +117,17 @@ def check_clamp(clamp: Clamp) -> Clamp:
     return clamp
 
 
+def check_clamp_flag(clamp: bool) -> bool:
+    """Whether weights are clamped, where there is no clamping in the forward pass alone.
+
+    Raises:
+        ValueError: it is neither True nor False.
+    """
+    if clamp is not True and clamp is not False:
+        raise ValueError(f"clamp is {clamp!r}; give True or False")
+    return clamp
+
+
 def sparsity(weight: Float[Tensor, "out in"]) -> Float[Tensor, ""]:
     r"""Mean distance of the weights' magnitudes from 0 or 1.
 
