@@ -371,6 +371,28 @@ def test_where_nobody_reads_on_it_ends_without_a_word(arguments):
     assert run.wait(60) == 141
 
 
+def test_files_are_written_whoever_reads_and_a_closed_stream_is_no_error(tmp_path):
+    fit = f"sys.argv[1:] = ['fit', {KEPLER!r}, '--target', 'period', '--features', 'a', "
+    fit += "'--restarts', '1', '--export', 'formula.py']; "
+    code = f"import sys; from torchalu.cli import main; {fit}sys.exit(main())"
+    run = subprocess.Popen(
+        [sys.executable, "-c", code],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path,
+    )  # fmt: skip
+    assert run.stdout is not None
+    assert run.stderr is not None
+    run.stdout.close()
+    with run.stderr:
+        assert run.stderr.read() == b""
+    assert run.wait(120) == 141
+    assert "def formula(a):" in (tmp_path / "formula.py").read_text()
+    cite = "import sys; from torchalu.cli import main; sys.exit(main(['cite', 'NMU']))"
+    for closed in (">&-", "2>&-"):
+        command = f"exec {sys.executable} -c {cite!r} {closed}".replace("'['", "[")
+        ended = subprocess.run(["sh", "-c", command], stderr=subprocess.PIPE, check=False)
+        assert (ended.returncode, ended.stderr) == (0, b""), closed
+
+
 def test_a_missing_extra_is_one_line_and_other_import_errors_are_not_hidden(monkeypatch, capsys):
     def missing(kind):
         def make(**options):

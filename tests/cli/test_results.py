@@ -193,3 +193,52 @@ def test_a_run_that_replaces_all_rows_has_made_them_alone(merge, tmp_path):
     with pytest.raises(ValueError, match="other settings, or trained beside other seeds; give"):
         merge(anew, settings(200, "NAU"), command="b")
     assert commands(merge(anew, settings(200, "NAU"), replace=True, command="b")) == ["b"]
+
+
+@pytest.mark.parametrize("note", [None, '{"runs": []}', '{"runs": {}}'])
+def test_rows_of_which_nothing_says_how_they_were_trained_are_not_pooled(merge, tmp_path, note):
+    merge(rows(0, loss=[0.5]), {"steps": 20})
+    path, seeds = tmp_path / "res" / "toy.json", tmp_path / "res" / "toy_seeds.csv"
+    path.unlink()
+    if note is not None:
+        path.write_text(note)
+    before = seeds.read_bytes()
+    with pytest.raises(ValueError, match=r"toy_seeds.csv' is there, but .*toy.json'.* restore it"):
+        merge(rows(5, loss=[0.25]), {"steps": 400})
+    study = Toy(rows(5), {"steps": 400})
+    with pytest.raises(ValueError, match=r"toy_seeds.csv' is there, but .*toy.json'.* restore it"):
+        results.check_settings(study, tmp_path / "res")
+    assert seeds.read_bytes() == before
+
+
+def test_what_made_rows_is_noted_before_they_are_written(merge, tmp_path, monkeypatch):
+    write, names = results.write_atomic, []
+
+    def noted(path, content):
+        names.append(path.name)
+        write(path, content)
+
+    monkeypatch.setattr(results, "write_atomic", noted)
+    merge(rows(0, loss=[0.5]))
+    assert names == ["toy.json", "toy_seeds.csv", "toy.csv"]
+
+
+def test_a_run_that_names_no_command_made_nothing(merge, tmp_path):
+    merge(rows(0, loss=[0.5]))
+    (tmp_path / "res" / "toy.json").write_text('{"runs": [{"configuration": "x"}]}')
+    with pytest.raises(ValueError, match=r"toy.json' does not say what made the results"):
+        merge(rows(1, loss=[0.5]))
+
+
+def test_folders_that_are_none_are_named_before_anything_is_trained(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").write_text("")
+    command = ["run", "madsen2020.table2", "--models", "NMU", "--quiet", "--steps", "100"]
+    for name in ("file", "file/sub"):
+        assert main([*command, "--out", "r", "--results", name]) == 2
+        assert f"--results is '{name}', which cannot be a folder: " in capsys.readouterr().err
+    assert main(["data", "mnist", "--out", "file"]) == 2
+    assert "--out is 'file', which cannot be a folder: File exists; name another" in (
+        capsys.readouterr().err
+    )
+    assert not (tmp_path / "r").exists()

@@ -104,7 +104,9 @@ def test_a_study_that_cannot_be_sent_is_no_silent_end(tmp_path, pids):
 
 def test_a_process_that_ends_is_named(tmp_path, pids):
     study = Apart(4, pids=pids, die=2)
-    with pytest.raises(RuntimeError, match=r"ended with status 3; if memory was short, give fewer"):
+    with pytest.raises(
+        ChildProcessError, match=r"ended with status 3; if memory was short, give fewer"
+    ):
         sweep.run(study, tmp_path / "run", workers=2)
     study.die = None
     assert sweep.run(study, tmp_path / "run", workers=2).equals(

@@ -121,6 +121,9 @@ def test_reads_parquet(tmp_path):
         ("a;y\n1;2\n", ["one column, called 'a;y'", "separated by commas"]),
         ("a,y\n1,2\n1,2,3\n", ["row 2: 3 cells where the header names 2", "quote"]),
         ('a,y\n"1,2\n', ["not a valid CSV file"]),
+        (f"a,y\n{'9' * 400},2\n3,4\n", ["column 'a', row 1", "finite numbers up to 1e+100"]),
+        (f"a,y\n{'0' * 5000}12345678901234567,2\n3,4\n", ["row 1: 12345678901234567 has more"]),
+        (f"a,y\n-{'9' * 5000},2\n3,4\n", ["column 'a', row 1", "finite numbers up to 1e+100"]),
         ('"a,y\n1,2\n3,4\n', ["not a valid CSV file", "quotation mark", "line of names", "close"]),
         ('"a,y\n' + "1,2\n" * 40_000, ["not a valid CSV file", "quotation mark", "close"]),
         ('a,y\n1,2\n"' + "1,2\n" * 40_000, ["not a valid CSV file", "save"]),
@@ -286,3 +289,21 @@ def test_boyle_is_boyles_own_hypothesis_to_within_two_percent():
 def test_unknown_table_lists_the_known_ones():
     with pytest.raises(ValueError, match="no table called 'galileo'; allowed: 'boyle', 'kepler'"):
         load_table("galileo")
+
+
+def test_a_row_with_a_cell_too_many_is_no_row_of_some_of_its_columns(write):
+    path = write("price,x,y,z\n" + "".join(f"{i},5,{i},{3 * i},{7 * i}\n" for i in range(1, 9)))
+    with pytest.raises(TableError, match="row 1: 5 cells where the header names 4 columns"):
+        read_table(path, "z", ["y"])
+
+
+def test_whole_numbers_of_128_bits(tmp_path):
+    path = tmp_path / "t.parquet"
+    wide = pl.Series("a", [1, 2, 2**60], dtype=pl.Int128)
+    frame = pl.DataFrame({"a": wide, "y": [1.0, 2.0, 4.0]})
+    frame.write_parquet(path)
+    table = read_table(path, "y")
+    assert (table.X[:, 0].tolist(), table.dtype) == ([1.0, 2.0, 2.0**60], np.dtype("float64"))
+    frame.with_columns(wide + pl.Series([0, 0, 1], dtype=pl.Int128)).write_parquet(path)
+    with pytest.raises(TableError, match=f"row 3: {2**60 + 1} has more digits than float64"):
+        read_table(path, "y")

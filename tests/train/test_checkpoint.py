@@ -37,6 +37,18 @@ def test_a_damaged_checkpoint_is_named_set_aside_and_done_again(tmp_path, damage
     assert (tmp_path / f"{NAME}.broken").exists()
 
 
+def test_a_second_damaged_checkpoint_leaves_the_first_one_where_it_is(tmp_path):
+    path = tmp_path / NAME
+    for number, content in enumerate((b"first", b"second")):
+        fit(model(), sample, loss, configuration(), folder=tmp_path)
+        path.write_bytes(content)
+        name = f"{NAME}.broken" + "-2" * number
+        with pytest.warns(UserWarning, match=f"is now '{name}'"):
+            fit(model(), sample, loss, configuration(), folder=tmp_path)
+    assert (tmp_path / f"{NAME}.broken").read_bytes() == b"first"
+    assert (tmp_path / f"{NAME}.broken-2").read_bytes() == b"second"
+
+
 def read_head(data):
     """The JSON in the head of a checkpoint."""
     size = int.from_bytes(data[:8], "little")

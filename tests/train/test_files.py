@@ -45,5 +45,15 @@ def test_keeps_the_old_file_if_the_write_fails(tmp_path, monkeypatch):
 
 
 def test_no_such_folder(tmp_path):
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(FileNotFoundError, match=r"none/a.txt' cannot be written: No such file or "):
         write_atomic(tmp_path / "none" / "a.txt", "new")
+
+
+def test_what_cannot_be_written_is_named_and_not_its_neighbor(tmp_path):
+    with pytest.raises(
+        IsADirectoryError, match=r"' cannot be written: Is a .*; mend that, or name"
+    ):
+        write_atomic(tmp_path, "new")
+    long = 250 * "a"
+    write_atomic(tmp_path / long, "new")
+    assert os.listdir(tmp_path) == [long]

@@ -69,7 +69,7 @@ def test_another_instruction_set_is_named(done, caplog):
     assert "the last digits of results may differ" in caplog.text
 
 
-@pytest.mark.parametrize("content", ["[3]", "{", "7", '[{"time": 3'])
+@pytest.mark.parametrize("content", ["[3]", "{", "{}", '""', "[{}]", "7", '[{"time": 3'])
 def test_notes_that_cannot_be_read(done, caplog, content):
     (done / "environment.json").write_text(content)
     with RunFolder(done, Subtraction(3)) as folder:

@@ -97,6 +97,9 @@ def test_a_film_that_nothing_would_show_is_refused_before_it_is_made(tmp_path):
         check_film(tmp_path / "film.mp4")
     with pytest.raises(ValueError, match="does not exist; make it first"):
         check_film(tmp_path / "none" / "film.gif")
+    (tmp_path / "folder.gif").mkdir()
+    with pytest.raises(ValueError, match=r"folder.gif' is a folder; name a file in it"):
+        check_film(tmp_path / "folder.gif")
 
 
 @pytest.mark.parametrize("rows", [3, 96, 1000])

@@ -38,6 +38,23 @@ def test_each_start_has_a_seed_of_its_own_and_the_one_that_validates_best_is_kep
         assert torch.equal(state[name], value)
 
 
+def test_the_best_of_other_starts_is_not_replaced(tmp_path):
+    task = algorithm("copy")
+    learn(task, TINY, tmp_path)
+    before = (tmp_path / "copy.safetensors").read_bytes()
+    other = dataclasses.replace(TINY, maps=9, seed=8)
+    with pytest.raises(ValueError, match=r"that of seed 5, .* has seeds 8 to 9; name another fold"):
+        learn(task, other, tmp_path, seeds=2)
+    assert (tmp_path / "copy.safetensors").read_bytes() == before
+    learn(task, dataclasses.replace(TINY, seed=4), tmp_path, seeds=3)
+
+
+def test_a_folder_that_is_none(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ValueError, match=r"folder is '.*file', which cannot be a folder"):
+        learn(algorithm("copy"), TINY, tmp_path / "file")
+
+
 def test_where_it_learns(tmp_path, monkeypatch):
     devices = []
 

@@ -8,7 +8,7 @@ import re
 import sys
 from collections.abc import Sequence
 from importlib import metadata
-from typing import Annotated
+from typing import Annotated, TextIO
 
 import tyro
 
@@ -67,6 +67,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         ...
         0
     """
+    sys.stdout = sys.stdout or _nowhere()
+    sys.stderr = sys.stderr or _nowhere()
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     if arguments == ["--version"]:
         print(f"torchalu {_version()}")
@@ -105,6 +107,11 @@ def _run(arguments: Sequence[str]) -> int:
         args=arguments,
     )
     return command.run()
+
+
+def _nowhere() -> TextIO:
+    """What stands in for a stream that was closed before the command began."""
+    return open(os.devnull, "w")
 
 
 def _message(error: Exception, arguments: Sequence[str]) -> str | None:

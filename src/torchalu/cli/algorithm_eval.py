@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import tyro
-from rich.console import Console
 
 from torchalu.cli.algorithm_result import (
     Checkpoint,
@@ -17,6 +16,7 @@ from torchalu.cli.algorithm_result import (
     print_lines,
     printable,
 )
+from torchalu.cli.console import Output
 
 if TYPE_CHECKING:
     from torchalu.evaluate import StringAccuracy
@@ -84,7 +84,7 @@ class Evaluate:
                 f"--adversarial adds nothing: {printable(learned.task.name)} is a task of your "
                 "own, whose hard cases are those among its rows"
             )
-        console = Console()
+        console = Output()
         console.print(measured_grid(learned.task.name, measured))
         print_lines(console, lines)
         return 0

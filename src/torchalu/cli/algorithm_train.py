@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import polars as pl
 import tyro
-from rich.console import Console
 
 from torchalu.cli.algorithm_result import VERBATIM, measured_grid
+from torchalu.cli.console import Output
 
 if TYPE_CHECKING:
     from torchalu.tasks import AlgorithmicTask
@@ -209,7 +209,7 @@ def _validated(learned: LearnedAlgorithm, records: pl.DataFrame) -> tuple[Measur
 
 def _print(learned: LearnedAlgorithm, measured: tuple[Measurement, ...], path: Path) -> None:
     """What was learned, and where it is."""
-    console, card = Console(), learned.card
+    console, card = Output(), learned.card
     console.print(measured_grid(learned.task.name, measured))
     start = f"seed {card.seed}, step {card.steps}"
     if card.seeds_tried > 1:

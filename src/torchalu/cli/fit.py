@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal
 
 import polars as pl
 import tyro
-from rich.console import Console
 
+from torchalu.cli.console import Output
 from torchalu.tasks import Table, read_table
 
 _MAX_SEED = 2**32 - 1
@@ -72,8 +72,10 @@ class Fit:
         features = [name for group in self.features for name in group]
         table = read_table(self.table, self.target, features or None)
         model = self._fit(table)
-        self._print(model)
-        self._write(table, model, exports)
+        try:
+            self._print(model)
+        finally:  # whether or not anybody reads
+            self._write(table, model, exports)
         return 0
 
     def _check(self, exports: list[Path]) -> None:
@@ -116,7 +118,7 @@ class Fit:
         if self.quiet:
             print(readable(model.formula_, digits=None))
         else:
-            print_fit(Console(), self.target, model)
+            print_fit(Output(), self.target, model)
 
     def _write(self, table: Table, model: Any, exports: list[Path]) -> None:
         """The files that were asked for; the formula is printed by then, whatever fails here."""
@@ -132,7 +134,7 @@ class Fit:
     def _wrote(self, path: Path) -> None:
         """Says so, unless quiet."""
         if not self.quiet:
-            Console().print(f"wrote {path}", markup=False, highlight=False, soft_wrap=True)
+            Output().print(f"wrote {path}", markup=False, highlight=False, soft_wrap=True)
 
 
 def named(table: Table) -> pl.DataFrame:

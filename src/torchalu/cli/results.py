@@ -92,7 +92,9 @@ def check_settings(study: Study, folder: Path) -> None:
     path = _seeds_path(folder, study.name)
     if not path.exists():
         return
-    entries, digests = _entries(_made_path(folder, study.name)), _digests(study)
+    made = _made_path(folder, study.name)
+    entries, digests = _entries(made), _digests(study)
+    _check_made(path, made, entries)
     labels = pl.DataFrame([json.loads(labels) for labels in digests])
     there = _read(path, labels, list(study.keys))
     others = {name: entry | {"ends": {}} for name, entry in entries.items()}
@@ -119,6 +121,7 @@ def _merge(run: RunFolder, folder: Path, command: str, *, replace: bool) -> list
     rows = mine
     entries, entry = _entries(made), _entry(run, command)
     if seeds.exists():
+        _check_made(seeds, made, entries)
         there = _read(seeds, mine, keys)
         if not replace:
             _check_same(seeds, there, mine, keys)
@@ -134,14 +137,14 @@ def _merge(run: RunFolder, folder: Path, command: str, *, replace: bool) -> list
         )
     rows = rows.sort(keys, maintain_order=True)
     entries[entry["configuration"]] = entry
+    note = {"outcomes": rows.height, "runs": list(entries.values())}
+    write_atomic(made, json.dumps(note, indent=1) + "\n")  # first: no rows are without their run
     write_atomic(seeds, _flat(rows).write_csv())
     tables = _tables(run.study, rows, folder)
     for name in including(run.study.name):
         path = _seeds_path(folder, name)
         if path.exists():
             tables += _tables(get(name)(), _read(path, mine, keys), folder)
-    note = {"outcomes": rows.height, "runs": list(entries.values())}
-    write_atomic(made, json.dumps(note, indent=1) + "\n")
     return [seeds, *tables, made]
 
 
@@ -224,6 +227,15 @@ def _check_same(path: Path, there: pl.DataFrame, mine: pl.DataFrame, keys: list[
         )
 
 
+def _check_made(seeds: Path, made: Path, entries: dict[str, dict[str, Any]]) -> None:
+    """Of outcomes that are there it has to be known what made them."""
+    if not entries:
+        raise ValueError(
+            f"{str(seeds)!r} is there, but {str(made)!r}, which says by which runs, is not, or "
+            "names none; restore it, or name another folder"
+        )
+
+
 def _check_settings(
     path: Path,
     entries: dict[str, dict[str, Any]],
@@ -292,7 +304,8 @@ def _entries(path: Path) -> dict[str, dict[str, Any]]:
     if not path.exists():
         return {}
     try:
-        return {entry["configuration"]: entry for entry in json.loads(path.read_bytes())["runs"]}
+        runs = json.loads(path.read_bytes())["runs"]
+        return {entry["configuration"]: entry for entry in runs if entry["command"]}
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise ValueError(
             f"{str(path)!r} does not say what made the results; restore it, or name another folder"

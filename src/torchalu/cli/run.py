@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import tyro
-from rich.console import Console
+
+from torchalu.cli.console import Output
 
 _USAGE = (
     "name an experiment first, as in `torchalu run madsen2020.table1 --seeds 10`; "
@@ -82,11 +83,14 @@ class Run:
         from torchalu import sweep
         from torchalu.cli.results import check_settings, merge, write_tables
         from torchalu.train import RunFolder
+        from torchalu.train.files import make_folder
 
         engine = sweep.choose_engine(self.engine, self.workers, self.address)
         out = Path("runs") / name if self.out is None else self.out
-        if self.results is not None and not self.replace:
-            check_settings(study, self.results)
+        if self.results is not None:
+            make_folder(self.results, "--results")
+            if not self.replace:
+                check_settings(study, self.results)
         with RunFolder(out, study) as folder:
             outcomes = sweep.complete(folder, engine, progress=not self.quiet)
             tables = study.summarize(outcomes)
@@ -102,7 +106,7 @@ class Run:
         """The tables, and where everything is."""
         from torchalu.report import in_brief, print_frame
 
-        console = Console()
+        console = Output()
         for name, table in tables.items():
             print_frame(console, name, in_brief(table))
         for line in (cost, *(f"wrote {path}" for path in paths)):

@@ -45,7 +45,7 @@ def run_ray(folder: RunFolder, workers: int | None, address: str | None, bar: Pr
 
     Raises:
         ConnectionError: if there is no cluster at the address.
-        RuntimeError: if a chunk's process died ten times.
+        ChildProcessError: if a chunk's process died ten times.
         Exception: the first error of a chunk, with a note that names the chunk.
     """
     with _cluster(address, workers):
@@ -133,7 +133,7 @@ class _Dispatcher:
         except exceptions.RayError as error:
             self._attempts[chunk.name] = self._attempts.get(chunk.name, 0) + 1
             if self._attempts[chunk.name] == _ATTEMPTS:
-                lost = RuntimeError(f"the process of a chunk died {_ATTEMPTS} times: {error}")
+                lost = ChildProcessError(f"the process of a chunk died {_ATTEMPTS} times: {error}")
                 self._fail(lost, chunk)
             else:
                 self._waiting.append(chunk)

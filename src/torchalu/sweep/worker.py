@@ -66,7 +66,7 @@ class Worker:
             spent: takes what this start of the chunk has taken so far.
 
         Raises:
-            RuntimeError: the process ended.
+            ChildProcessError: the process ended.
             Exception: what the chunk raised, or `report`.
         """
         fraction, stopped = 0.0, None
@@ -88,7 +88,7 @@ class Worker:
                         stopped = error
                         self._ours.send(None)
         except (EOFError, BrokenPipeError, ConnectionResetError):
-            raise RuntimeError(
+            raise ChildProcessError(
                 f"the process of a chunk ended with status {self._process.wait()}; if memory was "
                 "short, give fewer workers; the same command goes on"
             ) from stopped

@@ -91,7 +91,8 @@ def check_whole(name: str, values: np.ndarray, rows: Sequence[int] | None = None
 
     Args:
         name: the column's name.
-        values: the column, of any dtype; what is no whole number passes.
+        values: the column, of any dtype; what is no whole number passes, and so does one that is
+            too large for any table.
         rows: the rows that the values are in; the first ones if left out.
 
     Raises:
@@ -112,7 +113,8 @@ def check_whole(name: str, values: np.ndarray, rows: Sequence[int] | None = None
         places = np.flatnonzero((values > _WHOLE) | (values < -_WHOLE)).tolist()
     for place in places:
         value = values[place].item() if values.dtype.kind in "iu" else values[place]
-        if isinstance(value, int) and abs(value) > _WHOLE and int(float(value)) != value:
+        whole = isinstance(value, int) and _WHOLE < abs(value) <= MAX_MAGNITUDE
+        if whole and int(float(value)) != value:
             row = place if rows is None else rows[place]
             remedy = "subtract a common start, or round it"
             raise _bad(name, row, value, "has more digits than float64 holds", remedy)

@@ -24,13 +24,13 @@ from torchalu.tasks.table import (
     coarsest_dtype,
     too_wide,
 )
-from torchalu.tasks.table_cells import check_whole
+from torchalu.tasks.table_cells import MAX_MAGNITUDE, check_whole
 
 _EXTENSIONS = (".csv", ".parquet")
 _DATE = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}|\d{1,2}:\d{2}")
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 _THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d*)?")
-_LONG_WHOLE = r"^[+-]?\d{16,}$"
+_LONG_WHOLE = r"^[+-]?0*[1-9]\d{15,}$"
 _BOOLEANS = {"true": 1.0, "false": 0.0}
 
 
@@ -70,7 +70,7 @@ def read_table(
     arrays = [
         _to_numbers(column, name) for column, name in zip(columns, (*chosen, target), strict=True)
     ]
-    dtype = coarsest_dtype(column.clear().to_numpy().dtype for column in columns)
+    dtype = coarsest_dtype(_array(column.clear()).dtype for column in columns)
     return check_table(np.stack(arrays[:-1], axis=1), arrays[-1], chosen, target, dtype=dtype)
 
 
@@ -116,14 +116,13 @@ def _csv_columns(path: Path):
         )
 
     def read(indices: list[int]) -> list[pl.Series]:
-        order = sorted(indices)
-        try:
-            frame = pl.read_csv(text.encode(), columns=order, infer_schema=False)
+        try:  # all columns: of some of them polars does not say that a row has too many cells
+            frame = pl.read_csv(text.encode(), infer_schema=False)
         except pl.exceptions.PolarsError as error:
             _ragged(path, text, len(names), error)
         if frame.height == 0:
             raise TableError(f"{str(path)!r} has column names but no rows; add rows")
-        return [frame.to_series(order.index(index)) for index in indices]
+        return [frame.to_series(index) for index in indices]
 
     return names, read
 
@@ -244,8 +243,15 @@ def _to_numbers(column: pl.Series, name: str) -> Float64[np.ndarray, " rows"]:
     if column.null_count():
         row = int(column.is_null().arg_max() or 0)
         raise _bad_cell(name, row, None, "is missing", _FILL)
-    check_whole(name, column.to_numpy())
+    check_whole(name, _array(column))
     return column.cast(pl.Float64).to_numpy()
+
+
+def _array(column: pl.Series) -> np.ndarray:
+    """The column's values; whole numbers of 128 bits, which NumPy has not, as objects."""
+    if str(column.dtype) in ("Int128", "UInt128"):
+        return np.array(column.to_list(), dtype=object)
+    return column.to_numpy()
 
 
 _NO_TEXT = "leave the column out of the features (--features), or write it as numbers"
@@ -265,8 +271,10 @@ def _parse(column: pl.Series, name: str) -> Float64[np.ndarray, " rows"]:
             return (stripped.str.to_lowercase() == "true").cast(pl.Float64).to_numpy()
     numbers = stripped.cast(pl.Float64, strict=False)
     if numbers.null_count() == 0:
-        rows = stripped.str.contains(_LONG_WHOLE).arg_true().to_list()
-        check_whole(name, np.array([int(stripped[row]) for row in rows], dtype=object), rows)
+        long = stripped.str.contains(_LONG_WHOLE) & (numbers.abs() <= MAX_MAGNITUDE)
+        rows = long.arg_true().to_list()
+        digits = stripped.str.replace(r"^([+-]?)0+", "${1}")
+        check_whole(name, np.array([int(digits[row]) for row in rows], dtype=object), rows)
         return numbers.to_numpy()
     row = int(numbers.is_null().arg_max() or 0)
     value = stripped[row]

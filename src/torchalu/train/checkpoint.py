@@ -15,7 +15,7 @@ from safetensors.torch import load, save
 from torch import Tensor
 
 from torchalu.train.checksum import content_sum
-from torchalu.train.files import write_atomic
+from torchalu.train.files import set_aside, write_atomic
 
 NAME = "checkpoint.safetensors"
 _FORMAT = "torchalu.train/2"
@@ -144,8 +144,7 @@ def read_checkpoint(folder: Path, identity: dict[str, Any]) -> Checkpoint | None
     try:
         head, checkpoint = _whole(data)
     except _NOT_WHOLE as error:
-        aside = path.with_name(f"{NAME}.broken")
-        path.replace(aside)
+        aside = set_aside(path, ".broken")
         warnings.warn(
             f"{str(path)!r} is no checkpoint ({error}); it is now {aside.name!r}, and training "
             "begins anew",

@@ -24,7 +24,8 @@ def write_atomic(path: str | os.PathLike[str], content: str | bytes) -> None:
         content: text (written as UTF-8) or bytes.
 
     Raises:
-        OSError: if the folder does not exist, cannot be written to, or the disk is full.
+        OSError: if the folder does not exist, cannot be written to, or the disk is full; it names
+            the path and says what to do.
 
     Example:
         >>> import tempfile
@@ -39,13 +40,65 @@ def write_atomic(path: str | os.PathLike[str], content: str | bytes) -> None:
     try:
         _write(path, data)
     except OSError as error:
-        if error.errno not in _FULL:
-            raise
-        raise OSError(
-            error.errno,
-            f"no disk space for the {len(data)} bytes of {str(path)!r}; free some and run the same "
-            "command again: what was written before is kept",
+        if error.errno in _FULL:
+            problem = (
+                f"no disk space for the {len(data)} bytes of {str(path)!r}; free some and run the "
+                "same command again: what was written before is kept"
+            )
+        else:
+            why = error.strerror or error
+            problem = f"{str(path)!r} cannot be written: {why}; mend that, or name another place"
+        raise OSError(error.errno, problem) from error
+
+
+def make_folder(path: str | os.PathLike[str], name: str) -> None:
+    """Makes a folder and those above it, unless it is there.
+
+    Args:
+        path: of the folder.
+        name: of the argument or option that gave it, for the error.
+
+    Raises:
+        ValueError: it cannot be made, or something else has its name.
+
+    Example:
+        >>> make_folder("/dev/null", "--out")
+        Traceback (most recent call last):
+        ValueError: --out is '/dev/null', which cannot be a folder: File exists; name another
+    """
+    try:
+        Path(path).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ValueError(
+            f"{name} is {str(path)!r}, which cannot be a folder: {error.strerror}; name another"
         ) from error
+
+
+def set_aside(path: Path, suffix: str) -> Path:
+    """Renames a file that cannot be used, and nothing that was set aside before is lost.
+
+    Args:
+        path: of the file.
+        suffix: that is added to its name, with a number where there is such a file.
+
+    Returns:
+        Where it is.
+
+    Example:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = Path(folder, "a")
+        ...     for _ in range(2):
+        ...         _ = path.write_text("?")
+        ...         print(set_aside(path, ".broken").name)
+        a.broken
+        a.broken-2
+    """
+    number, aside = 1, path.with_name(f"{path.name}{suffix}")
+    while aside.exists():
+        number += 1
+        aside = path.with_name(f"{path.name}{suffix}-{number}")
+    return path.rename(aside)
 
 
 def remove_unfinished(folder: str | os.PathLike[str]) -> None:
@@ -75,7 +128,7 @@ def is_unfinished(name: str) -> bool:
 
 def _write(path: Path, data: bytes) -> None:
     """Writes, renames, and waits for the disk."""
-    unfinished = path.parent / f".{path.name}.{secrets.token_hex(4)}{_UNFINISHED}"
+    unfinished = path.parent / f".{secrets.token_hex(8)}{_UNFINISHED}"
     try:
         handle = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
         with os.fdopen(handle, "wb") as file:

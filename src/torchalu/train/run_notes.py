@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from torchalu.train.files import is_unfinished, write_atomic
+from torchalu.train.files import is_unfinished, set_aside, write_atomic
 from torchalu.train.machine import environment
 from torchalu.train.study import JSON, Study
 
@@ -82,14 +82,13 @@ def note_start(folder: Path) -> list[dict[str, JSON]]:
     entries: list[dict[str, Any]] = []
     try:
         entries = json.loads(path.read_bytes())
-        if not all(isinstance(entry, dict) for entry in entries):
-            raise TypeError("not a list of objects")
+        if not (isinstance(entries, list) and all(_is_entry(entry) for entry in entries)):
+            raise TypeError("not a list of entries")
     except FileNotFoundError:
         pass
     except (ValueError, TypeError, RecursionError):
         entries = []
-        aside = path.with_name(f"{_ENVIRONMENT}.corrupt")
-        path.replace(aside)
+        aside = set_aside(path, ".corrupt")
         _LOGGER.warning("%s cannot be read; it is set aside as %s", path, aside.name)
     mine = environment()
     for key in ("instruction_set", "versions"):
@@ -105,6 +104,11 @@ def note_start(folder: Path) -> list[dict[str, JSON]]:
     entries.append(mine)
     write_atomic(path, json.dumps(entries, indent=1) + "\n")
     return entries
+
+
+def _is_entry(value: Any) -> bool:
+    """Whether it says when and with which versions a process worked on a folder."""
+    return isinstance(value, dict) and {"time", "versions"} <= value.keys()
 
 
 def _stored(path: Path) -> dict[str, Any]:

@@ -157,7 +157,8 @@ def check_film(path: str | Path) -> None:
         path: where the film should go.
 
     Raises:
-        ValueError: the name does not end in .gif, or its folder does not exist.
+        ValueError: the name does not end in .gif, is that of a folder, or its folder does not
+            exist.
         ImportError: Pillow is missing.
 
     Example:
@@ -174,6 +175,8 @@ def check_film(path: str | Path) -> None:
         )
     if not path.parent.is_dir():
         raise ValueError(f"the film's folder {str(path.parent)!r} does not exist; make it first")
+    if path.is_dir():
+        raise ValueError(f"the film's path {str(path)!r} is a folder; name a file in it")
     pillow()
 
 

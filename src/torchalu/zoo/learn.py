@@ -18,7 +18,9 @@ from torchalu.train.algorithms import (
     AlgorithmTraining,
     train_algorithm,
 )
+from torchalu.train.files import make_folder
 from torchalu.train.lock import FolderLock
+from torchalu.zoo.algorithm_file import SUFFIX
 from torchalu.zoo.card import Card
 from torchalu.zoo.learned_algorithm import LearnedAlgorithm
 from torchalu.zoo.shelf import put
@@ -58,7 +60,8 @@ def learn(
         `torchalu.train.algorithms.StringValidation.by_length`. Nothing is measured yet.
 
     Raises:
-        ValueError: no seeds; a task that no file can hold, such as one named `a/b`; or as
+        ValueError: no seeds; a task that no file can hold, such as one named `a/b`; a folder that
+            is none, or holds the best of other starts; or as
             `torchalu.train.algorithms.train_algorithm`.
         BlockingIOError: another process is at work in the folder.
         OSError: the folder cannot be written to.
@@ -78,11 +81,13 @@ def learn(
         raise ValueError(f"seeds is {seeds}; give 1 or more")
     describe(task)  # what no file can hold is named before the training
     folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder, "folder")
     lock = FolderLock(folder / _LOCK)
     try:
         results: dict[int, AlgorithmResult] = {}
-        for seed in range(training.seed, training.seed + seeds):
+        starts = range(training.seed, training.seed + seeds)
+        _check_replaced(folder, task, starts)
+        for seed in starts:
             results[seed] = train_algorithm(
                 task,
                 dataclasses.replace(training, seed=seed),
@@ -95,6 +100,19 @@ def learn(
     finally:
         lock.release()
     return learned, records
+
+
+def _check_replaced(folder: Path, task: AlgorithmicTask, starts: range) -> None:
+    """Raises where the best of other starts would be replaced."""
+    path = folder / f"{task.name}{SUFFIX}"
+    if not path.exists():
+        return
+    there = LearnedAlgorithm.load(path, task).card.seed
+    if there not in starts:
+        raise ValueError(
+            f"{str(path)!r} is the best of other starts, that of seed {there}, and this training "
+            f"has seeds {starts[0]} to {starts[-1]}; name another folder, or add seed {there}"
+        )
 
 
 def _machine(device: torch.device) -> str:

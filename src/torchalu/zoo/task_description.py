@@ -11,6 +11,9 @@ _KEYS = ("name", "title", "alphabet", "example", "size", "filled")
 _LARGEST = 1 << 26
 """Of the numbers of a size: as many symbols as the largest file of rows has bytes."""
 
+_LONGEST = 200
+"""Bytes of a name; a file's may have 255, suffix included."""
+
 
 def describe(task: AlgorithmicTask) -> dict[str, Any]:
     """What a file says of a task; the rows of one's own are not in it.
@@ -38,18 +41,20 @@ def check_name(name: str) -> None:
         name: of a task.
 
     Raises:
-        ValueError: it is empty, `.` or `..`, or has a slash, a backslash or a character that
-            cannot be printed, as control characters.
+        ValueError: it is empty, `.` or `..`, has a slash, a backslash or a character that cannot
+            be printed, as control characters, or is longer than a file's name may be.
 
     Example:
         >>> check_name("../badd")
         Traceback (most recent call last):
         ValueError: the name of the task is '../badd'; allowed: characters that can be printed, ...
     """
-    if name in ("", ".", "..") or not name.isprintable() or {*name} & {"/", "\\"}:
+    allowed = name.isprintable() and not {*name} & {"/", "\\"} and len(name.encode()) <= _LONGEST
+    if not allowed or name in ("", ".", ".."):
         raise ValueError(
             f"the name of the task is {name!r}; allowed: characters that can be printed, but no / "
-            "and \\, and neither . nor .. alone, as files are called by it; give another name"
+            f"and \\, neither . nor .. alone, and at most {_LONGEST} bytes, as files are called by "
+            "it; give another name"
         )
 
 

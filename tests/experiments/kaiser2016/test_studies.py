@@ -175,6 +175,11 @@ def test_other_tasks_have_the_forms_and_models_of_table_1():
         assert setting.task.filled == (not unfilled), setting.labels
 
 
+def test_decimal_multiplication_without_maps():
+    with pytest.raises(ValueError, match="maps is 0; give a positive integer"):
+        decimal(maps=(96, 0))
+
+
 def test_decimal_multiplication_has_its_own_maps_and_lengths():
     wide, short = (s.learner.training for s in decimal(maps=(96, 192), symbols=(21,)).settings)
     assert (wide.maps, short.maps) == (96, 192)

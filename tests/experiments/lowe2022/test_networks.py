@@ -1,5 +1,7 @@
 """The networks of Lowe et al. 2022: their layers, their sizes, and sizes that are to be equal."""
 
+import math
+
 import pytest
 import torch
 from hypothesis import given
@@ -204,7 +206,8 @@ def test_starts_follow_torchs_law_and_the_generator_alone():
     ("call", "message"),
     [
         (lambda: scaled((), 1.0), r"widths is \(\); give one or more positive integers"),
-        (lambda: scaled((8,), 0.0), "factor is 0.0 and multiple 1; give positive numbers"),
+        (lambda: scaled((8,), 0.0), "factor is 0.0; give a finite number above 0"),
+        (lambda: scaled((8,), math.inf), "factor is inf; give a finite number above 0"),
         (lambda: nearest_widths((8,), 0, sum), "parameters is 0; give a positive integer"),
         (lambda: cnn((1, 2), (3, 4), "relu"), "channels has 2 widths and hidden 2; give 6 and 2"),
         (lambda: mlp(4, (4,), 2, "rleu"), "no activation called 'rleu'; did you mean"),

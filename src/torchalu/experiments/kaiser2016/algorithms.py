@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from torchalu.arguments import check_positive_integers
 from torchalu.experiments.kaiser2016.learner import NeuralGPULearner
 from torchalu.experiments.kaiser2016.measuring import Strings
 from torchalu.experiments.kaiser2016.study import AlgorithmSetting, AlgorithmStudy
@@ -114,6 +115,7 @@ def decimal(
     for name in tasks:
         task = algorithm(name)
         for number in maps:
+            check_positive_integers(maps=number)
             for most in symbols:
                 training = _short(AlgorithmTraining.improved(task), number, most, steps)
                 settings.append(

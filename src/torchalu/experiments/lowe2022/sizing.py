@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from torch import nn
 
-from torchalu.arguments import check_positive_integers
+from torchalu.arguments import check_positive, check_positive_integers
 from torchalu.experiments.lowe2022.activations import BASELINE
 from torchalu.nn import activation, features_multiple
 
@@ -31,8 +31,7 @@ def scaled(widths: Sequence[int], factor: float, multiple: int = 1) -> tuple[int
     """
     if not widths or min(widths) < 1:
         raise ValueError(f"widths is {tuple(widths)}; give one or more positive integers")
-    if not (factor > 0 and multiple >= 1):
-        raise ValueError(f"factor is {factor} and multiple {multiple}; give positive numbers")
+    check_positive(factor=factor, multiple=multiple)
     return tuple(multiple * max(1, round(width * factor / multiple)) for width in widths)
 
 
