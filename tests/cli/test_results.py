@@ -236,9 +236,9 @@ def test_folders_that_are_none_are_named_before_anything_is_trained(tmp_path, mo
     command = ["run", "madsen2020.table2", "--models", "NMU", "--quiet", "--steps", "100"]
     for name in ("file", "file/sub"):
         assert main([*command, "--out", "r", "--results", name]) == 2
-        assert f"--results is '{name}', which cannot be a folder: " in capsys.readouterr().err
+        problem = f"--results is '{name}', but 'file' is no folder; name another"
+        assert problem in capsys.readouterr().err
     assert main(["data", "mnist", "--out", "file"]) == 2
-    assert "--out is 'file', which cannot be a folder: File exists; name another" in (
-        capsys.readouterr().err
-    )
-    assert not (tmp_path / "r").exists()
+    assert "--out is 'file', but 'file' is no folder; name another" in capsys.readouterr().err
+    assert main([*command, "--out", "r", "--results", "more/res", "--seeds", "0"]) == 2
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file"]

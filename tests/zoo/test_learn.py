@@ -51,7 +51,7 @@ def test_the_best_of_other_starts_is_not_replaced(tmp_path):
 
 def test_a_folder_that_is_none(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(ValueError, match=r"folder is '.*file', which cannot be a folder"):
+    with pytest.raises(ValueError, match=r"folder is '.*file', but '.*file' is no folder"):
         learn(algorithm("copy"), TINY, tmp_path / "file")
 
 

@@ -96,9 +96,9 @@ class Data:
             say(f"{files.title} is in {files.folder(folder)} already")
             return 0
         from torchalu.cli.fetch import fetch
-        from torchalu.train.files import make_folder
+        from torchalu.train.files import check_folder
 
-        make_folder(folder, "$TORCHALU_DATA" if self.out is None else "--out")
+        check_folder(folder, "$TORCHALU_DATA" if self.out is None else "--out")
         module: Any = import_module(f"torchalu.cli.fetch_{self.name}")
         fetch(module.source(), folder / files.layouts[0], say)
         return 0

@@ -83,12 +83,12 @@ class Run:
         from torchalu import sweep
         from torchalu.cli.results import check_settings, merge, write_tables
         from torchalu.train import RunFolder
-        from torchalu.train.files import make_folder
+        from torchalu.train.files import check_folder
 
         engine = sweep.choose_engine(self.engine, self.workers, self.address)
         out = Path("runs") / name if self.out is None else self.out
         if self.results is not None:
-            make_folder(self.results, "--results")
+            check_folder(self.results, "--results")
             if not self.replace:
                 check_settings(study, self.results)
         with RunFolder(out, study) as folder:

@@ -51,27 +51,28 @@ def write_atomic(path: str | os.PathLike[str], content: str | bytes) -> None:
         raise OSError(error.errno, problem) from error
 
 
-def make_folder(path: str | os.PathLike[str], name: str) -> None:
-    """Makes a folder and those above it, unless it is there.
+def check_folder(path: str | os.PathLike[str], name: str) -> None:
+    """Refuses what can be no folder to write to, before anything is done for it.
 
     Args:
-        path: of the folder.
+        path: of the folder; it may be one that is still to be made.
         name: of the argument or option that gave it, for the error.
 
     Raises:
-        ValueError: it cannot be made, or something else has its name.
+        ValueError: something else has its name or that of a folder above it, or it may not be
+            written to.
 
     Example:
-        >>> make_folder("/dev/null", "--out")
+        >>> check_folder("/dev/null/results", "--results")
         Traceback (most recent call last):
-        ValueError: --out is '/dev/null', which cannot be a folder: File exists; name another
+        ValueError: --results is '/dev/null/results', but '/dev/null' is no folder; name another
     """
-    try:
-        Path(path).mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ValueError(
-            f"{name} is {str(path)!r}, which cannot be a folder: {error.strerror}; name another"
-        ) from error
+    there = Path(path)
+    while not there.exists() and there != there.parent:
+        there = there.parent
+    problem = "may not be written to" if there.is_dir() else "is no folder"
+    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+        raise ValueError(f"{name} is {str(path)!r}, but {str(there)!r} {problem}; name another")
 
 
 def set_aside(path: Path, suffix: str) -> Path:

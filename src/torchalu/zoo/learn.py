@@ -18,7 +18,7 @@ from torchalu.train.algorithms import (
     AlgorithmTraining,
     train_algorithm,
 )
-from torchalu.train.files import make_folder
+from torchalu.train.files import check_folder
 from torchalu.train.lock import FolderLock
 from torchalu.zoo.algorithm_file import SUFFIX
 from torchalu.zoo.card import Card
@@ -81,7 +81,8 @@ def learn(
         raise ValueError(f"seeds is {seeds}; give 1 or more")
     describe(task)  # what no file can hold is named before the training
     folder = Path(folder)
-    make_folder(folder, "folder")
+    check_folder(folder, "folder")
+    folder.mkdir(parents=True, exist_ok=True)
     lock = FolderLock(folder / _LOCK)
     try:
         results: dict[int, AlgorithmResult] = {}
