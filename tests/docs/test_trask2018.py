@@ -179,8 +179,8 @@ def hours_for_work(name):
 
 
 def measured_by(name):
-    """What an experiment is measured by; the searches, which have not been run, by their table."""
-    return name.removesuffix("_search")
+    """What an experiment is measured by; a search that has not been run, by its table."""
+    return name if (RESULTS / f"{name}.json").exists() else name.removesuffix("_search")
 
 
 ESTIMATED = [
@@ -216,3 +216,27 @@ def test_core_hours_add_up():
     assert len(NIGHT) == 12
     assert f"about {sum(hours for _, hours in ESTIMATED):.0f} core-hours" in text
     assert f"take about {sum(hours for _, hours in NIGHT):.0f}," in text
+
+
+def test_what_the_search_of_agents_says():
+    """The setting that the agents of figure 5 are trained with is not the best, nor far off."""
+    rows = committed("grid_world_search").sort("model", "validation_mean", descending=[False, True])
+    assert rows["seeds"].to_list() == [1] * 18
+    ours = rows.filter(learning_rate=0.001, entropy=0.01).rows_by_key("model", named=True)
+    best = rows.group_by("model", maintain_order=True).first().rows_by_key("model", named=True)
+    paid = {name: row[0]["validation_mean"] for name, row in ours.items()}
+    most = {name: row[0]["validation_mean"] for name, row in best.items()}
+    text = page("grid_world")
+    assert f"the LSTM is paid {paid['LSTM']:.2f} with them, its second best" in text
+    assert rows.filter(model="LSTM")["validation_mean"][1] == paid["LSTM"]
+    assert f"where 0.003 for both has {most['LSTM']:.2f}" in text
+    sums = (
+        f"the NAC that sums {paid['NAC-summing']:.2f}, where a rate of 0.003 and the same entropy"
+    )
+    assert f"{sums} has {most['NAC-summing']:.2f}" in text
+    assert best["LSTM"][0]["entropy"] == best["LSTM"][0]["learning_rate"] == 0.003
+    assert best["NAC-summing"][0]["entropy"] == 0.01
+    slow = rows.filter(learning_rate=0.0003)["validation_mean"].max()
+    assert f"no agent is paid more than {slow:.2f} by then" in text
+    fast = rows.filter(model="LSTM", learning_rate=0.003)["validation_mean"].to_list()
+    assert f"its other two settings have {fast[1]:.2f} and {fast[2]:.2f}" in text
