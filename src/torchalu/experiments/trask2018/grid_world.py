@@ -44,8 +44,8 @@ def grid_world(
 
     Source:
         Trask et al. 2018, section 4.5 and figure 5. Departures: see `GridAgent`, `GridRules` and
-        `actor_critic_loss`; learning rate and entropy are ours, chosen before the search. Each agent is
-        tested from all 600 starts.
+        `actor_critic_loss`; learning rate and entropy are ours, chosen before the search. Each
+        agent is tested from all 600 starts.
 
     Example:
         >>> len(grid_world(Seeds(2), models=("LSTM", "NAC")).chunks())
