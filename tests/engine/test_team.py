@@ -224,3 +224,15 @@ def test_inputs_are_correlated_within_their_range(correlation):
 def test_bad_noise(change, message):
     with pytest.raises(ValueError, match=message):
         SimpleFunction("mul", **SIZES, **change)
+
+
+def test_runs_whose_tasks_are_of_different_kinds():
+    one, other = (Table(np.eye(3), np.arange(3.0), ("a", "b", "c"), "y") for _ in range(2))
+    function = Run([NAU(3, 1)], SimpleFunction("add", in_features=3, subset_ratio=0.4))
+    for runs, message in (
+        ([function, Run([NAU(3, 1)], one)], "task = a Table, but runs.0. has a SimpleFunction"),
+        ([Run([NAU(3, 1)], one), function], "task = a SimpleFunction, but runs.0. has a Table"),
+        ([Run([NAU(3, 1)], one), Run([NAU(3, 1)], other)], "task = another one, but runs.0. has a"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            train_together(runs, steps=10)

@@ -310,3 +310,36 @@ def test_losses_in_the_records_are_those_of_fresh_samples():
         expected = (2 * square + 2 * mean**2) * square / 4
         assert row[name] == pytest.approx(expected, rel=0.03)
     assert row["sparsity_error"] == pytest.approx(0.5)
+
+
+class Squared(nn.Sequential):
+    def forward(self, input):
+        return super().forward(input) ** 2
+
+
+def test_stacks_that_would_be_trained_otherwise_than_pytorch_trains_them():
+    twice, frozen = NAU(10, 10), NAU(10, 1).requires_grad_(False)
+    normed = nn.utils.spectral_norm(nn.Linear(10, 1))
+    task = SimpleFunction("add", in_features=10)
+    for stack, error, message in (
+        ([twice, twice, NAU(10, 1)], ValueError, r"stack\[1\] is in the stack twice"),
+        ([NAU(10, 10), frozen], ValueError, r"stack\[1\].weight has requires_grad = False"),
+        (Squared(NAU(10, 1)), TypeError, "stack is a Squared with a forward of its own"),
+        ([normed], TypeError, r"stack\[0\] has forward hooks, such as those of spectral_norm"),
+    ):
+        with pytest.raises(error, match=message):
+            train(stack, task, steps=1, replicas=1)
+
+
+@pytest.mark.parametrize("replicas", [[3, 3], [2**64], [-1], []])
+def test_replicas_that_are_none_or_the_same(replicas):
+    with pytest.raises(ValueError, match="give a positive integer, or different integers from 0"):
+        train([NAU(10, 1)], SimpleFunction("add", in_features=10), steps=1, replicas=replicas)
+
+
+def test_sizes_of_subsets_are_those_of_decimal_numbers():
+    """100 * 0.29 is 28.999999999999996 in binary; 25 * 0.5 is no whole number in any base."""
+    sizes = [SimpleFunction("add", subset_ratio=n / 100).subset_size for n in range(1, 51)]
+    assert sizes == list(range(1, 51))
+    task = SimpleFunction("add", subset_ratio=0.25, overlap_ratio=0.5)
+    assert (task.subset_size, task.shift) == (25, 13)

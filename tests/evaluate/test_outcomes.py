@@ -116,3 +116,18 @@ def test_arguments():
     for wrong in (0.0, NAN):
         with pytest.raises(ValueError, match=f"threshold is {wrong}; give a positive"):
             outcomes(records, wrong)
+
+
+def test_of_two_rows_of_a_step_the_later_one_is_the_last():
+    """A run may diverge on the batch after an evaluation; both records have its step."""
+    rows = [
+        {"replica": replica, "step": 1000 * step, "training_loss": loss, "validation_loss": loss,
+         "extrapolation_loss": loss, "sparsity_error": 0.0}
+        for replica in range(300)
+        for step, loss in ((0, 0.5), (1, 0.1), (1, math.nan))
+    ]  # fmt: skip
+    records = pl.DataFrame(rows)
+    by_model = pl.concat([records.filter(pl.col("replica") % 2 == odd) for odd in (1, 0)])
+    ended = outcomes(by_model, threshold=1.0)
+    assert set(ended["status"]) == {"nan"}
+    assert ended["solved"].sum() == 0

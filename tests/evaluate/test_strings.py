@@ -155,3 +155,10 @@ def test_an_ensemble_answers_with_the_mean_of_probabilities():
     assert string_accuracy(ensemble, BADD, TEXTS).count == 15
     with pytest.raises(ValueError, match="modules is empty"):
         OutputEnsemble([])
+
+
+def test_each_part_is_left_in_its_mode():
+    module = nn.ModuleDict({"copy": nn.Dropout(), "frozen": nn.Dropout().eval()})
+    module.forward = lambda symbols, lengths: nn.functional.one_hot(symbols, 8).float()
+    string_accuracy(module, algorithm("copy"), ["01"])
+    assert [part.training for part in module.children()] == [True, False]

@@ -335,3 +335,17 @@ def test_weak_operands_of_an_exact_or_are_not_believed():
     model = nn.Sequential(linear(torch.eye(3).tolist()), ORIL(k=3))
     reading = to_logic(model, ["a", "b", "c"])
     assert (reading.formula(), reading.certificate.method) == (true, "truth table")
+
+
+def test_an_activation_that_is_not_known_is_read_from_the_truth_table():
+    class Mine(XNORAIL):
+        pass
+
+    model = nn.Sequential(nn.Linear(2, 2), Mine())
+    with torch.no_grad():
+        model[0].weight.copy_(torch.eye(2))
+        model[0].bias.zero_()
+    reading = to_logic(model, ["a", "b"])
+    assert reading.certificate.method == "truth table"
+    known = to_logic(nn.Sequential(model[0], XNORAIL()), ["a", "b"])
+    assert str(reading.formulas[0]) == str(known.formulas[0])

@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import nn
 
-from torchalu.export import to_verilog
+from torchalu.export import to_sympy, to_verilog
 from torchalu.nn import GroupSum, LogicGates
 
 
@@ -202,3 +202,22 @@ def test_layers_that_compute_nothing_are_skipped():
 def test_bad_arguments(model, options, error, message):
     with pytest.raises(error, match=message):
         to_verilog(model, **options)
+
+
+class Negated(nn.Sequential):
+    def forward(self, input):
+        return 1 - super().forward(input)
+
+
+def test_a_stack_with_a_forward_of_its_own_is_not_taken_for_its_layers():
+    model = Negated(LogicGates(2, 1))
+    with pytest.raises(TypeError, match="Negated"):
+        to_verilog(model)
+    with pytest.raises(TypeError, match="Negated"):
+        to_sympy(nn.Sequential(model), ["a", "b"])
+
+
+@pytest.mark.parametrize("word", ["checker", "let", "strong", "weak", "soft", "global", "until"])
+def test_words_of_later_standards(word):
+    text = to_verilog(LogicGates(2, 1), "circuit", [word, "b"])
+    assert f"input wire {word}_" in text

@@ -224,3 +224,13 @@ def test_wrong_arguments_are_named():
         GridWorldTime(render_mode="human")
     with pytest.raises(ValueError, match="options has 'T'; choose from agent, target, instruction"):
         GridWorldTime().reset(options={"T": 5})
+
+
+def test_the_cell_that_is_not_given_is_drawn_among_the_others():
+    world = GridWorldTime()
+    for name, other in (("agent", "target"), ("target", "agent")):
+        drawn = [world.reset(seed=seed, options={name: 12})[1][other] for seed in range(300)]
+        assert set(drawn) == set(range(25)) - {12}
+    for cell in (12.7, "3", -1, 25):
+        with pytest.raises(ValueError, match=f"agent is {cell} and target 3; give different cells"):
+            world.reset(options={"agent": cell, "target": 3})

@@ -142,3 +142,10 @@ def test_wrong_arguments_are_named():
         Programs().batch(-1)
     with pytest.raises(ValueError, match="programs is empty"):
         encode_programs([])
+    most = 2**24
+    assert encode_programs([(most,), ("(", most, "-", most, ")")]).targets.tolist() == [[most], [0]]
+    for program in ((most + 1,), (10**400,), ("(", most, "+", most, ")")):
+        with pytest.raises(
+            ValueError, match=r"programs\[1\] has or comes to .*16777216 in magnitude"
+        ):
+            encode_programs([(1,), program])

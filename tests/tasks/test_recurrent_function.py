@@ -112,6 +112,8 @@ def test_wrong_arguments_are_named():
         RecurrentFunction(seed=-1)
     with pytest.raises(ValueError, match="step is -1"):
         RecurrentFunction().batch(-1)
+    with pytest.raises(ValueError, match="batch_size is 0; give a positive integer"):
+        RecurrentFunction().batch(0, batch_size=0)
     with pytest.raises(ValueError, match="rows is 0; give a positive integer"):
         RecurrentFunction().interpolation(0)
     with pytest.raises(ValueError, match="in_features is 0"):

@@ -68,6 +68,8 @@ def test_a_batch_follows_from_seed_and_step_alone():
         first.batch(step, 2)
     assert second.batch(7, 2).images.equal(ahead.images)
     assert first.batch(7, 2).targets.equal(ahead.targets)
+    with pytest.raises(ValueError, match="step is -1; give 0 or more"):
+        SequentialMNIST("sum", 2, TEN).batch(-1, 2)
     other = SequentialMNIST("sum", 2, TEN, seed=6)
     assert not other.sequences.equal(first.sequences)
 

@@ -1,12 +1,14 @@
 """Hooks of the loop: when they are called, what they change, what a checkpoint keeps."""
 
 import re
+from functools import partial
 
 import pytest
 import torch
 from torch import nn
 
 from torchalu.train import CheckpointError, Hook, Measured, TrainingConfiguration, fit
+from torchalu.train.algorithms import WeightAverage
 from torchalu.train.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 
 
@@ -245,3 +247,36 @@ def test_a_checkpoint_keeps_numbers_tensors_and_dictionaries(tmp_path):
 def test_what_a_checkpoint_cannot_keep_is_named(tmp_path, value):
     with pytest.raises(TypeError, match=r"hook Mine keeps number = .*; give finite numbers"):
         write_checkpoint(tmp_path, Checkpoint({}, hooks={"Mine": {"number": value}}))
+
+
+def test_a_checkpoint_of_other_numbers_is_of_another_run(tmp_path):
+    def run(decay=0.5, optimizer=torch.optim.Adam, steps=4):
+        numbers = TrainingConfiguration(steps=steps, learning_rate=0.1, checkpoint_every=2)
+        module = nn.Linear(1, 1, bias=False)
+        fit(
+            module,
+            lambda step, generator: torch.ones(1, 1),
+            lambda module, batch: module(batch).square().sum(),
+            numbers,
+            optimizer=optimizer,
+            hooks=[WeightAverage(decay)],
+            folder=tmp_path,
+        )
+
+    run()
+    run(steps=6)
+    with pytest.raises(CheckpointError, match=r"decay = 0.5, and this one has 0.999"):
+        run(0.999, steps=8)
+    with pytest.raises(CheckpointError, match=r"weight_decay = 0, and this one has 1.0"):
+        run(optimizer=partial(torch.optim.Adam, weight_decay=1.0), steps=8)
+
+
+def test_numbers_of_hooks_are_attributes_that_nothing_changes():
+    hooks = [hook for hook in _all_hooks(Hook) if hook.__module__.startswith("torchalu.")]
+    assert len(hooks) > 12
+    for hook in hooks:
+        assert not set(hook.fixed) & set(hook.kept), hook
+
+
+def _all_hooks(kind):
+    return [hook for below in kind.__subclasses__() for hook in (below, *_all_hooks(below))]

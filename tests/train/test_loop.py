@@ -316,3 +316,27 @@ def test_a_cosine_falls_from_1_to_its_end_and_stays_there():
     factor = cosine(100, warmup=20, end=0.1)
     factors = [factor(step) for step in (20, 60, 100, 150)]
     assert factors == pytest.approx([1.0, (1 + 0.1) / 2, 0.1, 0.1])
+
+
+def test_parts_that_were_frozen_stay_so_through_evaluations():
+    def frozen():
+        generator = torch.Generator().manual_seed(0)
+        first, last = nn.Linear(3, 4), nn.Linear(4, 1)
+        for layer in (first, last):
+            nn.init.normal_(layer.weight, generator=generator)
+            nn.init.zeros_(layer.bias)
+        return nn.Sequential(first, nn.Dropout(0.5).eval(), nn.BatchNorm1d(4).eval(), last)
+
+    once, often = frozen(), frozen()
+    numbers = {"penalty": 0.0, "steps": 40}
+    fit(once, sample, loss, configuration(evaluate_every=40, **numbers), evaluate=evaluate)
+    fit(often, sample, loss, configuration(evaluate_every=10, **numbers), evaluate=evaluate)
+    assert [part.training for part in often] == [True, False, False, True]
+    assert same(once.state_dict(), often.state_dict())
+
+    def broken(module):
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fit(often, sample, loss, configuration(**numbers), evaluate=broken)
+    assert [part.training for part in often] == [True, False, False, True]

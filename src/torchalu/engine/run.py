@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -146,23 +146,29 @@ def check_team(runs: Sequence[Run]) -> None:
     """
     if not runs:
         raise ValueError("runs is empty; give at least one Run")
-    first = _shared(runs[0])
+    first = runs[0]
     for k, run in enumerate(runs):
-        for name, value in _shared(run).items():
-            if value is not first[name] and value != first[name]:
-                raise ValueError(
-                    f"runs[{k}] has {name} = {value!r}, but runs[0] has {first[name]!r}; runs that "
-                    "are trained together see the same inputs: train this one apart"
-                )
+        for name, there, here in _differences(first, run):
+            raise ValueError(
+                f"runs[{k}] has {name} = {here}, but runs[0] has {there}; runs that are trained "
+                "together see the same inputs: train this one apart"
+            )
 
 
-def _shared(run: Run) -> dict[str, object]:
-    """What a team has in common."""
-    task = run.task
-    if not isinstance(task, SimpleFunction):
-        return {"table": id(task), "validation": id(run.validation)}
-    names = ("in_features", "interpolation_range", "extrapolation_range", "correlation")
-    return {name: getattr(task, name) for name in (*names, "evaluation_rows")}
+def _differences(first: Run, run: Run) -> Iterator[tuple[str, object, object]]:
+    """What two runs of a team should have in common and have not."""
+    there, here = first.task, run.task
+    if type(there) is not type(here):
+        yield "task", f"a {type(there).__name__}", f"a {type(here).__name__}"
+    elif isinstance(there, SimpleFunction):
+        names = ("in_features", "interpolation_range", "extrapolation_range", "correlation")
+        for name in (*names, "evaluation_rows"):
+            if getattr(there, name) != getattr(here, name):
+                yield name, repr(getattr(there, name)), repr(getattr(here, name))
+    else:
+        for name in ("task", "validation"):
+            if getattr(first, name) is not getattr(run, name):
+                yield name, "a table", "another one"
 
 
 def _per_replica(name: str, value: float | Sequence[float], replicas: int) -> np.ndarray:

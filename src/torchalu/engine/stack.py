@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -26,6 +26,7 @@ from torchalu.nn import (
     RealNPU,
     Unit,
 )
+from torchalu.nn.sequential import runs_in_order
 
 MAX_WIDTH = 1024
 """Widest layer the native trainer takes; beyond it, PyTorch's own loop is the better tool."""
@@ -141,12 +142,19 @@ def read_stack(stack: nn.Module | Iterable[nn.Module]) -> Stack:
     """Read a stack of modules.
 
     Raises:
-        TypeError: a module that the native trainer does not know.
-        ValueError: an empty stack, sizes that do not follow each other, a layer too wide.
+        TypeError: a module that the native trainer does not know, or one with hooks.
+        ValueError: an empty stack, sizes that do not follow each other, a layer too wide, a module
+            that is in it twice, or frozen parameters.
     """
+    if isinstance(stack, nn.Sequential) and not runs_in_order(stack):
+        raise TypeError(
+            f"stack is a {type(stack).__name__} with a forward of its own; the native trainer "
+            "knows layers one after the other: use a PyTorch training loop"
+        )
     modules = list(stack) if isinstance(stack, Iterable) else [stack]
     if not modules:
         raise ValueError("stack is empty; give at least one module")
+    _check_modules(modules)
     template = nn.Sequential(*(copy.deepcopy(module).cpu() for module in modules))
     layers, offset, width = [], 0, None
     for index, module in enumerate(template):
@@ -159,6 +167,30 @@ def read_stack(stack: nn.Module | Iterable[nn.Module]) -> Stack:
     rules = np.concatenate([_rules(module) for module in template], axis=1)
     shapes = {name: p.shape for name, p in template.named_parameters()}
     return Stack(template, layers, shapes, np.ascontiguousarray(rules))
+
+
+def _check_modules(modules: Sequence[nn.Module]) -> None:
+    """Refuse what would not be trained as PyTorch trains it."""
+    for index, module in enumerate(modules):
+        if not isinstance(module, nn.Module):
+            continue  # its type is refused where the layer is read
+        names = [name for name, _ in module.named_parameters()]
+        if names and any(module is other for other in modules[:index]):
+            raise ValueError(
+                f"stack[{index}] is in the stack twice; the native trainer ties none: give "
+                "a module of its own, or use a PyTorch training loop"
+            )
+        frozen = [name for name, p in module.named_parameters() if not p.requires_grad]
+        if frozen:
+            raise ValueError(
+                f"stack[{index}].{frozen[0]} has requires_grad = False; the native trainer trains "
+                "all parameters: set it to True, or use a PyTorch training loop"
+            )
+        if module._forward_pre_hooks or module._forward_hooks:
+            raise TypeError(
+                f"stack[{index}] has forward hooks, such as those of spectral_norm; the native "
+                "trainer calls none: remove them, or use a PyTorch training loop"
+            )
 
 
 def _read_layer(index: int, module: nn.Module, offset: int, width: int | None) -> Layer:

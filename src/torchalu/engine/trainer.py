@@ -215,8 +215,12 @@ def _replica_ids(replicas: int | Sequence[int]) -> np.ndarray:
         ids: Sequence[Any] = range(int(replicas))
     else:
         ids = replicas if isinstance(replicas, Sequence | np.ndarray) else [None]
-    if not len(ids) or not all(isinstance(each, Integral) and int(each) >= 0 for each in ids):
-        raise ValueError(f"replicas is {replicas!r}; give a positive integer, or integers from 0")
+    fine = len(ids) and all(isinstance(each, Integral) and 0 <= int(each) < 2**64 for each in ids)
+    if not fine or len({int(each) for each in ids}) < len(ids):
+        raise ValueError(
+            f"replicas is {replicas!r}; give a positive integer, or different integers from 0 to "
+            "2**64 - 1"
+        )
     return np.asarray(ids, np.uint64)
 
 

@@ -61,7 +61,7 @@ def outcomes(
     below = pl.col("extrapolation_loss") < threshold
     finite = validation.last().is_finite().fill_null(True)
     measured = (
-        records.sort(*keys, "step")
+        records.sort(*keys, "step", maintain_order=True)  # two rows of a step: the later one last
         .group_by(keys, maintain_order=True)
         .agg(
             solved=below.get(best) & finite,

@@ -14,6 +14,7 @@ from torch.nn import functional
 from torchalu.arguments import check_positive_integers, check_texts
 from torchalu.evaluate.intervals import wilson
 from torchalu.evaluate.memory import check_memory, free_bytes, unroll_bytes
+from torchalu.evaluate.mode import evaluation_mode
 from torchalu.tasks.algorithms import AlgorithmicTask, SymbolBatch, encode
 
 _STRING_BYTES = 64
@@ -109,9 +110,7 @@ def string_accuracy(
     device = _device(module)
     correct = np.zeros(len(texts), bool)
     symbols, loss, done = 0, 0.0, 0
-    training = module.training
-    module.eval()
-    try:
+    with evaluation_mode(module):
         for places in _batches(module, batch, batch_symbols, device):
             right, entropy = _answers(module, batch, places, device)
             correct[places.numpy()] = right.all(1).numpy()
@@ -120,8 +119,6 @@ def string_accuracy(
             done += len(places)
             if progress is not None:
                 progress(done, len(texts))
-    finally:
-        module.train(training)
     total = int(batch.lengths.sum())
     return StringAccuracy(correct, symbols / total, loss / total)
 

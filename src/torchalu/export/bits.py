@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from torchalu.nn import GroupSum, LogicGates
+from torchalu.nn.sequential import runs_in_order
 
 Threshold = float | Literal["argmax"]
 """What an output has to exceed to be true: a number, or "argmax" for all the others."""
@@ -130,8 +131,8 @@ def bit_model(
 
 
 def leaves(module: nn.Module) -> Iterator[nn.Module]:
-    """The layers of nested `Sequential`s, in order."""
-    if isinstance(module, nn.Sequential) and len(module):
+    """The layers of nested `Sequential`s, in order; one with a forward of its own is a layer."""
+    if isinstance(module, nn.Sequential) and runs_in_order(module) and len(module):
         for layer in module:
             yield from leaves(layer)
     else:

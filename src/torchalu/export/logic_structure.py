@@ -132,7 +132,11 @@ def _(layer: LogicGates, signals: Signals, where: str) -> Signals:
 @pass_layer.register
 def _(layer: GroupActivation, signals: Signals, where: str) -> Signals:
     formulas, scales, shifts = [], [], []
-    for name, operands in operations(layer, _literals(signals, 0.0, where)):
+    try:
+        groups = operations(layer, _literals(signals, 0.0, where))
+    except TypeError as error:
+        raise StructureError(f"{where}: {error}") from error
+    for name, operands in groups:
         mean, deviation = moments(layer, name)
         formulas.append(_OPERATORS[name](*(formula for formula, _ in operands)))
         scales.append(min(scale for _, scale in operands) / deviation)

@@ -18,6 +18,7 @@ from torchalu.export.terms import (
     weighted_sums,
 )
 from torchalu.nn import NAC, NALU, NAU, NMU, GatedNAUNMU, NACMul
+from torchalu.nn.sequential import runs_in_order
 
 
 @singledispatch
@@ -64,6 +65,8 @@ def unit_expressions(
 
 @unit_expressions.register
 def _(module: nn.Sequential, inputs: Sequence[Expr], *, keep_eps: bool = True) -> list[Expr]:
+    if not runs_in_order(module):
+        return unit_expressions.dispatch(object)(module, inputs, keep_eps=keep_eps)
     outputs = list(inputs)
     for layer in module:
         outputs = unit_expressions(layer, outputs, keep_eps=keep_eps)

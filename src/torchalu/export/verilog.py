@@ -55,9 +55,12 @@ inside int interface intersect join_any join_none local logic longint matches mo
 package packed priority program property protected pure rand randc randcase randsequence ref return
 sequence shortint shortreal solve static string struct super tagged this throughout timeprecision
 timeunit type typedef union unique var virtual void wait_order wildcard with within
+accept_on checker endchecker eventually global implements implies interconnect let nettype nexttime
+reject_on restrict s_always s_eventually s_nexttime s_until s_until_with soft strong sync_accept_on
+sync_reject_on unique0 until until_with untyped weak
 """
 KEYWORDS = frozenset([*_WORDS_2005.split(), *_WORDS_SYSTEM_VERILOG.split()])
-"""The reserved words of Verilog-2005 and SystemVerilog."""
+"""The reserved words of Verilog-2005 and SystemVerilog-2017."""
 
 
 def to_verilog(model: nn.Module, name: str = "circuit", names: Sequence[str] | None = None) -> str:

@@ -92,7 +92,8 @@ class GridWorldTime(gymnasium.Env[Observation, np.int64]):
 
         Args:
             seed: settles this episode and those after it.
-            options: "instruction" sets T; "agent" and "target" the cells, numbered row by row.
+            options: "instruction" sets T; "agent" and "target" the cells, numbered row by row. Of
+                two cells of which one is set the other is drawn among the rest.
 
         Raises:
             ValueError: an unknown option, a cell that is not on the grid, the same cell twice,
@@ -104,7 +105,11 @@ class GridWorldTime(gymnasium.Env[Observation, np.int64]):
         unknown = [name for name in options or () if name not in start]
         if unknown:
             raise ValueError(f"options has {unknown[0]!r}; choose from {', '.join(start)}")
-        self._worlds.place(0, **start | (options or {}))
+        given = options or {}
+        for one, other in (("agent", "target"), ("target", "agent")):
+            if one in given and other not in given and given[one] == start[other]:
+                start[other] = start[one]  # drawn among the cells that are not this one
+        self._worlds.place(0, **start | given)
         return self._observe(), self._info()
 
     def step(self, action: np.int64 | int) -> tuple[Observation, float, bool, bool, dict[str, Any]]:

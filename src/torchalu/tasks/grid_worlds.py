@@ -116,7 +116,8 @@ class GridWorlds:
             ValueError: a cell that is not on the grid, the same cell twice, or an instruction
                 that is no integer from 1 to the timeout.
         """
-        if agent == target or not all(0 <= cell < self.rules.cells for cell in (agent, target)):
+        cells = range(self.rules.cells)
+        if agent == target or agent not in cells or target not in cells:
             raise ValueError(
                 f"agent is {agent} and target {target}; give different cells from 0 to "
                 f"{self.rules.cells - 1}"

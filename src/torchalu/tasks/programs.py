@@ -165,7 +165,8 @@ def encode_programs(programs: Sequence[Program]) -> ProgramBatch:
         programs: sequences of symbols and integers.
 
     Raises:
-        ValueError: there is no program, or one of them cannot be evaluated.
+        ValueError: there is no program, one of them cannot be evaluated, or an integer in it or its
+            value is beyond 2^24, to where float32 holds every one.
 
     Example:
         >>> batch = encode_programs([("(", 12, "-", 30, ")"), (7,)])
@@ -181,6 +182,15 @@ def encode_programs(programs: Sequence[Program]) -> ProgramBatch:
     if not programs:
         raise ValueError("programs is empty; give one or more")
     targets = [evaluate_program(program) for program in programs]
+    for index, (program, target) in enumerate(zip(programs, targets, strict=True)):
+        wide = [
+            one for one in (*program, target) if not isinstance(one, str) and abs(one) > _LARGEST
+        ]
+        if wide:
+            raise ValueError(
+                f"programs[{index}] has or comes to {wide[0]}; allowed: integers up to {_LARGEST} "
+                "in magnitude, which float32 holds; give smaller ones"
+            )
     lengths = [len(program) for program in programs]
     symbols = np.zeros((len(programs), max(lengths)), np.int64)
     values = np.zeros(symbols.shape, np.float32)

@@ -137,6 +137,7 @@ class RecurrentFunction:
         """
         if step < 0:
             raise ValueError(f"step is {step}; give 0 or more")
+        check_positive_integers(batch_size=batch_size)
         return self._draw((_TRAINING, step), batch_size, self.length)
 
     def interpolation(self, rows: int = _ROWS) -> SeriesBatch:

@@ -131,8 +131,10 @@ class SequentialMNIST:
             batch_size: sequences in a batch.
 
         Raises:
-            ValueError: `batch_size` is not positive.
+            ValueError: `step` is negative or `batch_size` not positive.
         """
+        if step < 0:
+            raise ValueError(f"step is {step}; give 0 or more")
         epoch, number = divmod(step, self.epoch_steps(batch_size))
         if self._epoch[0] != epoch:
             self._epoch = epoch, self._arrange(epoch)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
@@ -122,12 +123,12 @@ class SimpleFunction:
     @property
     def subset_size(self) -> int:
         """Number of inputs in each drawn subset."""
-        return int(self.in_features * self.subset_ratio)
+        return _whole(self.in_features * self.subset_ratio)
 
     @property
     def shift(self) -> int:
         """By how many inputs the second drawn subset starts after the first."""
-        return self.subset_size - int(self.subset_size * self.overlap_ratio)
+        return self.subset_size - _whole(self.subset_size * self.overlap_ratio)
 
     @property
     def offsets(self) -> int:
@@ -192,3 +193,8 @@ def intervals(sampling_range: SamplingRange) -> tuple[Interval, ...]:
     if isinstance(first, tuple) or isinstance(second, tuple):
         raise ValueError(f"range is {sampling_range!r}; give (low, high) or two such intervals")
     return ((first, second),)
+
+
+def _whole(size: float) -> int:
+    """A size without its fraction; 100 * 0.29, which is 28.999999999999996 in binary, is 29."""
+    return math.floor(size + 1e-9)

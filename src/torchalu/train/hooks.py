@@ -72,6 +72,7 @@ class Hook:
     Attributes:
         kept: names of the attributes that a checkpoint keeps: finite numbers, None, tensors, and
             dictionaries from names to tensors.
+        fixed: names of those that a checkpoint must agree in, or else it is of another run.
 
     Example:
         >>> from torchalu.train import TrainingConfiguration, fit
@@ -99,10 +100,14 @@ class Hook:
     """
 
     kept: ClassVar[tuple[str, ...]] = ()
+    fixed: ClassVar[tuple[str, ...]] = ()
 
     def settings(self) -> dict[str, Any]:
-        """What a checkpoint must agree in, as JSON can say it; it is of another run otherwise."""
-        return {}
+        """What a checkpoint must agree in, as JSON can say it; it is of another run otherwise.
+
+        By default the attributes that `fixed` names.
+        """
+        return plain({name: getattr(self, name) for name in self.fixed})
 
     def begin(self, progress: Progress) -> None:
         """Called once, before the first step of a run or of what is left of it."""
@@ -153,3 +158,27 @@ def hook_names(hooks: Sequence[Hook]) -> list[str]:
         number = sum(other.partition(".")[0] == name for other in names)
         names.append(f"{name}.{number}" if number else name)
     return names
+
+
+def plain(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The numbers and words among some values, and sequences of them, as JSON can say them.
+
+    Args:
+        values: by name.
+
+    Example:
+        >>> plain({"rate": 0.5, "most": math.inf, "at": (1, 2), "task": object()})
+        {'rate': 0.5, 'most': 'inf', 'at': [1, 2]}
+    """
+    found = {}
+    for name, value in values.items():
+        several = list(value) if isinstance(value, (list, tuple)) else [value]
+        if all(one is None or isinstance(one, (bool, int, float, str)) for one in several):
+            said = [_finite(one) for one in several]
+            found[name] = said if isinstance(value, (list, tuple)) else said[0]
+    return found
+
+
+def _finite(value: Any) -> Any:
+    """A number, or its word where JSON has no number for it."""
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value

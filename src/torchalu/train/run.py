@@ -12,11 +12,12 @@ import polars as pl
 import torch
 from torch import Tensor, nn
 
+from torchalu.evaluate.mode import evaluation_mode
 from torchalu.nn import constrain_after, penalty, penalty_ramp
 from torchalu.train.checkpoint import Checkpoint
 from torchalu.train.clipping import clip_gradients
 from torchalu.train.configuration import TrainingConfiguration
-from torchalu.train.hooks import Hook, Measured, Progress, hook_names
+from torchalu.train.hooks import Hook, Measured, Progress, hook_names, plain
 from torchalu.train.schedules import Schedule
 
 Sample: TypeAlias = Callable[[int, torch.Generator], Any]
@@ -25,6 +26,8 @@ Evaluate: TypeAlias = Callable[[nn.Module], Mapping[str, float]]
 OptimizerFactory: TypeAlias = Callable[..., torch.optim.Optimizer]
 
 _OWN_COLUMNS = ("step", "training_loss")
+_HOW_IT_RUNS = ("lr", "foreach", "fused", "capturable", "differentiable")
+"""Of an optimizer: its rate is that of the run, the others change no result but by rounding."""
 
 
 @dataclass(frozen=True)
@@ -199,11 +202,8 @@ class Run:
 
     def measured(self, evaluate: Evaluate) -> Mapping[str, float]:
         """What an evaluation answers with, without gradients."""
-        training = self.module.training
-        self.module.eval()
-        with torch.no_grad():
+        with torch.no_grad(), evaluation_mode(self.module):
             row = evaluate(self.module)
-        self.module.train(training)
         if "validation_loss" not in row:
             raise ValueError(
                 f"evaluate gives {sorted(set(row) - set(_OWN_COLUMNS))}; it must give a "
@@ -257,8 +257,13 @@ class Run:
         }
         shapes = {name: list(value.shape) for name, value in self.module.state_dict().items()}
         hooks = {name: hook.settings() for name, hook in self.hooks.items()}
-        optimizer = type(self.optimizer).__name__
-        identity = numbers | {"optimizer": optimizer, "parameters": shapes}
+        optimizer = {
+            "optimizer": type(self.optimizer).__name__,
+            "optimizer_settings": plain(
+                {n: v for n, v in self.optimizer.defaults.items() if n not in _HOW_IT_RUNS}
+            ),
+        }
+        identity = numbers | optimizer | {"parameters": shapes}
         return {"hooks": hooks} | identity if hooks else identity
 
     def cuda_devices(self) -> list[int]:

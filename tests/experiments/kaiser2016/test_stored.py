@@ -263,6 +263,37 @@ def test_unshifted_and_diagonal_forms_differ_in_the_shift_alone():
         assert torch.allclose(first.saturation, second.saturation, atol=1e-10) == closed
 
 
+def test_levels_and_states_without_a_shift():
+    generator = torch.Generator().manual_seed(0)
+    module = UnshiftedNeuralGPU(4, maps=6, levels=2, dropout=0.0, generator=generator).double()
+    symbols = torch.tensor([[1, 2, 3, 1, 2]])
+    state = module.eval().unroll(symbols).state
+    assert (2 * state).frac().eq(0).all()
+    states = list(module.train().states(symbols))
+    assert len(states) == 6
+    assert module.training
+    torch.testing.assert_close(states[-1], state, rtol=0, atol=0)
+    torch.testing.assert_close(states[0], module.embed(symbols, torch.tensor([5])))
+    with pytest.raises(ValueError, match="parameter_sets is 2; this form takes 1"):
+        UnshiftedNeuralGPU(4, maps=6, parameter_sets=2)
+
+
+def test_a_network_is_loaded_with_the_levels_that_it_was_measured_with(tmp_path):
+    """A run that ends before its noise is whole is not rounded, whatever its training asks for."""
+    training = replace(TINY, noise=0.3, levels=2, sharpening=1.0)
+    setting = AlgorithmSetting(
+        {"task": "badd", "model": "improved"}, BADD, NeuralGPULearner(training), STRINGS
+    )
+    sweep.run(Table1Study("kaiser2016.table1", [setting], Seeds(1)), tmp_path / "r", workers=1)
+    (network,) = stored_networks(tmp_path / "r", task="badd")
+    assert network.outcomes["levels"].to_list() == [0] * network.outcomes.height
+    module = network.load()
+    assert module.levels == 0
+    rows = pl.DataFrame(measure_strings(module, network.task, STRINGS))
+    assert rows["right"].to_list() == network.outcomes["right"].to_list()
+    assert rows["digits"].to_list() == network.outcomes["digits"].to_list()
+
+
 def test_padding_changes_nothing_without_a_shift():
     module = UnshiftedNeuralGPU(4, maps=6).double().eval()
     long, short = torch.tensor([[1, 2, 3, 1, 2], [2, 1, 0, 0, 0]]), torch.tensor([[2, 1]])

@@ -1,6 +1,7 @@
 """Networks, training and judgment of the sequences of digits, on digits that the tests make."""
 
 import json
+import math
 import re
 from dataclasses import replace
 
@@ -267,6 +268,22 @@ def test_each_figure_has_a_row_a_model_and_length():
     assert table.height == 4
     assert table["reference_runs"].to_list() == [3] * 4
     assert table["blind_error"].to_list() == [100.0, 500.0] * 2
+
+
+def test_a_run_that_diverges_at_once_counts_and_is_not_solved(digits):
+    study = small(figure4, seeds=2, models=("NMU",), reference_seeds=2)
+    study = replace(study, training=replace(study.training, learning_rate=1e30))
+    chunk = next(chunk for chunk in study.chunks() if chunk.name.startswith("NMU"))
+    part = study.run(chunk, None, lambda _: None)
+    assert part.outcomes["length"].to_list() == [1, 3]
+    assert set(part.outcomes["status"]) == {"nan"}
+    rows = [outcome("reference", k, length, 0.5 + k) for k in range(3) for length in (1, 3)]
+    rows += [outcome("NMU", 0, length, 0.1) for length in (1, 3)]
+    rows += [outcome("NMU", 1, length, math.nan, status="nan") for length in (1, 3)]
+    rows += [outcome("reference", 3, length, math.nan, explained=math.nan) for length in (1, 3)]
+    table = study.summarize(frame(*rows))["figure4"].filter(model="NMU", length=1).to_dicts()[0]
+    assert (table["seeds"], table["solved"], table["nan"]) == (2, 1, 1)
+    assert (table["reference_runs"], table["reference_failed"]) == (4, 1)
 
 
 def test_too_few_references_say_so():

@@ -4,6 +4,7 @@ import dataclasses
 
 import polars as pl
 import pytest
+import torch
 from torch import nn
 
 from torchalu.evaluate import string_accuracy
@@ -127,3 +128,24 @@ def test_memory_that_gradients_take_is_reckoned_with(monkeypatch):
         check_training_memory(algorithm("badd"), training)
     free["bytes"] = 2 * taken  # the parameters are few beside it
     check_training_memory(algorithm("badd"), training)
+
+
+class OneHot(torch.nn.Module):
+    """A module that is no Neural GPU: for each symbol a row of a table."""
+
+    def __init__(self):
+        super().__init__()
+        self.table = torch.nn.Parameter(torch.zeros(8, 3))
+
+    def forward(self, symbols, lengths):
+        return self.table[symbols]
+
+
+@pytest.mark.parametrize("name", ["noise", "saturation"])
+def test_methods_that_ask_for_a_neural_gpu_say_so(name):
+    numbers = {"noise": 0.0, "saturation": 0.0, "bins": (3,), "batch": 2, "steps": 2}
+    training = AlgorithmTraining(maps=6, validate_at=(1.0,), **numbers)
+    asked = dataclasses.replace(training, **{name: 0.5})
+    with pytest.raises(ValueError, match=rf"OneHot and training.{name} is 0.5.* training.{name}=0"):
+        train_algorithm(algorithm("copy"), asked, module=OneHot())
+    assert train_algorithm(algorithm("copy"), training, module=OneHot()).steps == 2

@@ -69,6 +69,8 @@ class StoredNetwork:
         module = NeuralGPULearner(training, shift=learner["shift"]).build(self.task, self.seed)
         assert isinstance(module, NeuralGPUBase)
         module.load_state_dict(weights)
+        if "levels" in self.outcomes:  # those it was measured with: 0 if it ended before rounding
+            module.levels = self.outcomes["levels"][0]
         return module.eval()
 
 

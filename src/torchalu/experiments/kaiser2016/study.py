@@ -86,6 +86,7 @@ class AlgorithmSetting:
             "solved_at_step": trained.solved_at_step,
             "solved_at_seconds": trained.solved_at_seconds,
             "parameters": sum(p.numel() for p in trained.module.parameters()),
+            "levels": getattr(trained.module, "levels", None),
         }
         outcomes = pl.DataFrame([labels | row | common for row in rows], schema_overrides=_TYPES)
         columns = [pl.lit(value).alias(name) for name, value in labels.items()]
@@ -140,4 +141,5 @@ _TYPES = {
     "validation_loss": pl.Float64,
     "solved_at_step": pl.Int64,
     "solved_at_seconds": pl.Float64,
+    "levels": pl.Int64,
 }

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
+from typing import Any
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 from torch.nn.functional import hardtanh
 
+from torchalu.evaluate.mode import evaluation_mode
 from torchalu.kernels.recurrence_forms import (
     Disturb,
     Dropout,
@@ -18,6 +20,7 @@ from torchalu.kernels.recurrence_forms import (
     candidate_input,
     gate_inputs,
     hard_sigmoid,
+    rounded,
     saturation,
 )
 from torchalu.nn import DiagonalNeuralGPU, Unrolled
@@ -30,6 +33,14 @@ class UnshiftedNeuralGPU(DiagonalNeuralGPU):
 
     It is there for the ablation, takes one set of parameters, and runs in torch's own operations.
 
+    Args:
+        num_symbols: as of `torchalu.nn.DiagonalNeuralGPU`.
+        parameter_sets: 1.
+        options: the others of `torchalu.nn.DiagonalNeuralGPU`.
+
+    Raises:
+        ValueError: more than one set of parameters, or as `torchalu.nn.DiagonalNeuralGPU`.
+
     Source:
         Freivalds & Liepins 2017, section 3, where s is shifted in the first term.
 
@@ -38,6 +49,20 @@ class UnshiftedNeuralGPU(DiagonalNeuralGPU):
         >>> model(torch.tensor([[1, 3, 2], [2, 1, 0]])).shape
         torch.Size([2, 3, 4])
     """
+
+    def __init__(self, num_symbols: int, *, parameter_sets: int = 1, **options: Any) -> None:
+        if parameter_sets != 1:
+            raise ValueError(f"parameter_sets is {parameter_sets}; this form takes 1")
+        super().__init__(num_symbols, **options)
+
+    def states(
+        self, symbols: Tensor, lengths: Tensor | None = None, steps: Tensor | None = None
+    ) -> Iterator[Tensor]:
+        """The state after each step, as `torchalu.nn.DiagonalNeuralGPU.states` gives it."""
+        _, steps = self.lengths_and_steps(symbols, lengths, steps)
+        with torch.no_grad(), evaluation_mode(self):
+            for step in range(int(steps.max()) + 1 if len(steps) else 1):
+                yield self.unroll(symbols, lengths, steps.clamp(max=step)).state
 
     def unroll(
         self,
@@ -60,6 +85,7 @@ class UnshiftedNeuralGPU(DiagonalNeuralGPU):
             drop = None if dropout is None else partial(dropout, step=step)
             add = None if disturb is None else partial(disturb, step=step)
             new, added = unshifted_step(image, layer, inside, drop, add)
+            new = rounded(new, self.levels)
             running = step < steps
             image = torch.where(running[:, None, None, None], new, image)
             saturated = saturated + torch.where(running, added, 0)

@@ -179,7 +179,7 @@ def thresholds(outcomes: pl.DataFrame) -> pl.DataFrame:
     rows = []
     references = outcomes.filter(pl.col("model") == REFERENCE)
     for (length,), group in references.group_by("length", maintain_order=True):
-        good = group.filter(pl.col("explained") >= _LEAST_EXPLAINED)
+        good = group.filter(pl.col("explained").fill_nan(None) >= _LEAST_EXPLAINED)
         if good.height < 2:
             raise ValueError(
                 f"{good.height} of {group.height} reference runs explain {_LEAST_EXPLAINED:.0%} "
@@ -252,7 +252,10 @@ def _long(records: pl.DataFrame, model: str, seed: int) -> pl.DataFrame:
 
 def _outcomes(records: pl.DataFrame, result: TrainingResult, data: SequentialData) -> pl.DataFrame:
     """A row a length: the errors at the lowest validation error, and at all evaluations."""
-    best = records.filter(pl.col("step") == result.best_step).unique("length", keep="first")
+    chosen = records.filter(pl.col("step") == result.best_step)
+    if chosen.is_empty():  # it diverged before the first finite evaluation
+        chosen = records.filter(pl.col("step") == pl.col("step").max())
+    best = chosen.unique("length", keep="first")
     every = records.group_by("length").agg(
         pl.col("step").alias("evaluation_steps"),
         pl.col("extrapolation_loss").alias("extrapolation_losses"),

@@ -161,7 +161,8 @@ class ArithmeticStudy:
             **measure_snapped(replicas, data),
             "best_step": replicas.best_step,
         }
-        ended = records.sort("step").group_by("seed_index", "task_index").last()
+        ended = records.sort("step", maintain_order=True)
+        ended = ended.group_by("seed_index", "task_index").last()
         ended = ended.sort("seed_index", "task_index")
         finite = pl.Series(replicas.finite().flatten().tolist())
         fine = finite & ended["training_loss"].is_finite()

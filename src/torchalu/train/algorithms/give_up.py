@@ -47,6 +47,7 @@ class GiveUp(Hook):
     """
 
     kept = ("held_at", "given_up")
+    fixed = ("patience", "held", "at")
 
     def __init__(
         self, hardening: Hardening, patience: int, held: float = 0.9, at: int | None = None

@@ -37,6 +37,8 @@ class GradientNoise(Hook):
         ValueError: scale is -1.0; give a number from 0 up
     """
 
+    fixed = ("scale", "law")
+
     def __init__(
         self, scale: float, law: Literal["error", "learning_rate"] = "learning_rate"
     ) -> None:

@@ -56,6 +56,7 @@ class Hardening(Hook):
     """
 
     kept = ("began", "settling")
+    fixed = ("noise", "initial", "ramp", "settle", "floor", "learned", "wait", "at")
 
     def __init__(
         self,

@@ -82,6 +82,7 @@ class LengthCurriculum(LengthPlan):
     """
 
     kept = ("length", "advances", "error", "wrong", "looked", "passed")
+    fixed = ("threshold", "most", "batch", "every", "longer", "mixed")
 
     def __init__(
         self,
@@ -168,6 +169,8 @@ class LengthBins(LengthPlan):
         [LengthGroup(symbols=8, lengths=[7, 6, 5]), LengthGroup(symbols=12, lengths=[5, 10, 9])]
     """
 
+    fixed = ("bins", "batch", "smaller", "bins_per_step")
+
     def __init__(
         self,
         task: AlgorithmicTask,
@@ -190,6 +193,7 @@ class LengthBins(LengthPlan):
             lengths = [length for n, length in sizes.items() if below < n <= size]
             if lengths:
                 self.choices[size] = lengths
+        self.bins = tuple(bins)
         self.batch, self.smaller, self.bins_per_step = batch, smaller, bins_per_step
         self._longest = max(sizes)
 

@@ -38,6 +38,7 @@ class PlateauDecay(Hook):
     """
 
     kept = ("rate", "means", "sum", "steps")
+    fixed = ("factor", "floor", "every", "rests")
 
     def __init__(
         self,

@@ -52,6 +52,7 @@ class SharingRelaxation(Hook):
     """
 
     kept = ("pull", "averaged", "rate", "advances")
+    fixed = ("factor", "most", "rate_decay")
 
     def __init__(
         self,

@@ -42,6 +42,7 @@ class Rounding(Hook):
     """
 
     kept = ("began",)
+    fixed = ("levels",)
 
     def __init__(self, hardening: Hardening, levels: int) -> None:
         check_positive_integers(levels=levels)

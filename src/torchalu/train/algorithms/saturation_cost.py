@@ -38,6 +38,7 @@ class SaturationCost(Hook):
     """
 
     kept = ("weight", "loss", "saturation", "steps")
+    fixed = ("most", "least", "every")
 
     def __init__(self, most: float = 1e-3, least: float = 0.0, every: int = 200) -> None:
         if not most > 0 or every < 1:

@@ -40,6 +40,8 @@ class Sharpening(Hook):
         2.0
     """
 
+    fixed = ("factor",)
+
     def __init__(self, hardening: Hardening, factor: float = 2.0) -> None:
         if not factor >= 1:
             raise ValueError(f"factor is {factor}; give 1 or more")

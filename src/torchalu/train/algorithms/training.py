@@ -98,8 +98,8 @@ def train_algorithm(
             written first.
 
     Raises:
-        ValueError: the task has no strings of some length, or a step takes more memory than is
-            free, with an estimate.
+        ValueError: the task has no strings of some length, a step takes more memory than is free,
+            with an estimate, or the module is no Neural GPU where the training asks for one.
         CheckpointError: the folder's checkpoint is of another training.
 
     Example:
@@ -160,6 +160,7 @@ def _attempt(
     last: bool,
 ) -> AlgorithmResult:
     """One attempt, with a start of its own; the last is not given up."""
+    _check_module(module, training)
     plan = strings.plan
     clock = _Clock(task, training)
     hooks = [plan, *_methods(plan, training, validation), clock]
@@ -201,6 +202,18 @@ def _attempt(
         result.best_step,
         result.records["seconds"][-1],  # of the last evaluation, however often it is asked for
     )
+
+
+def _check_module(module: nn.Module, training: AlgorithmTraining) -> None:
+    """Refuse a module that a method of the training asks more of than it has."""
+    if isinstance(module, NeuralGPUBase):
+        return
+    for name in ("noise", "saturation"):
+        if getattr(training, name):
+            raise ValueError(
+                f"module is a {type(module).__name__} and training.{name} is "
+                f"{getattr(training, name)}, which asks for a Neural GPU; give training.{name}=0"
+            )
 
 
 def attempt_seed(seed: int, attempt: int) -> int:

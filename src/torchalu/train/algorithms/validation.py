@@ -191,6 +191,7 @@ class EndWhenRight(Hook):
     """
 
     kept = ("in_a_row",)
+    fixed = ("times",)
 
     def __init__(self, times: int) -> None:
         check_positive_integers(times=times)
@@ -200,6 +201,6 @@ class EndWhenRight(Hook):
     def after_evaluation(self, progress: Progress, row: Mapping[str, float]) -> None:
         """Count."""
         right = right_by_symbols(row).values()
-        self.in_a_row = self.in_a_row + 1 if all(value == 1 for value in right) else 0
+        self.in_a_row = self.in_a_row + 1 if right and min(right) == 1 else 0
         if self.in_a_row == self.times:
             progress.end()

@@ -37,6 +37,7 @@ class WeightAverage(Hook):
     """
 
     kept = ("average",)
+    fixed = ("decay",)
 
     def __init__(self, decay: float = 0.99) -> None:
         if not 0 < decay < 1:
