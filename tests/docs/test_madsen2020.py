@@ -279,3 +279,31 @@ def test_late_successes_and_gated_units():
 
 def _is_older(name):
     return name not in ("RealNPU (modified)", "NMRU", "sNMU") and "squares" not in name
+
+
+def test_what_is_found_under_noise():
+    folder = ROOT / "results" / "madsen2020"
+    rows = pl.read_csv(folder / "noise.csv", infer_schema_length=None)
+    assert set(rows["seeds"]) == {5}
+    solved = {(row["model"], row["operation"]): row["solved"] for row in rows.to_dicts()}
+    precise = {
+        (row["model"], row["operation"]): row["error_to_noise_median"] for row in rows.to_dicts()
+    }
+
+    def found(operation):
+        return {model: n for (model, other), n in solved.items() if other == operation and n}
+
+    assert found("div") == {"NAC*": 4}
+    assert round(1 / precise["NAC*", "div"]) == 5
+    assert found("square") == dict.fromkeys(("NMU", "NAC*,NMU", "NAC*", "NAC*,sigma"), 5)
+    hardly = [precise[model, "square"] for model in ("NAC*", "NAC*,sigma", "NMU", "NAC*,NMU")]
+    assert min(hardly[:2]) > 0.7 > 0.1 > max(hardly[2:])
+    assert found("root") == {"NAC*,NMU": 5, "NAC*,sigma": 5, "NAC*": 3}
+    others = rows.filter(pl.col("operation").is_in(["add", "sub", "mul"]))
+    whole = others.filter(pl.col("sparsity_error_mean") < 0.4).select("model", "operation").rows()
+    assert set(whole) == {("NAU", "sub"), ("NMU", "sub"), ("NALU", "add")}
+    assert solved["NALU", "add"] == 1
+    table = pl.read_csv(folder / "table6.csv", infer_schema_length=None).filter(seeds=50)
+    assert table.filter(operation="div")["solved"].sum() == 0
+    roots = table.filter(pl.col("operation") == "root", pl.col("solved") > 0)
+    assert dict(roots.select("model", "solved").rows()) == {"NAC*": 4, "NALU": 2}
