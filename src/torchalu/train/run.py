@@ -256,7 +256,10 @@ class Run:
             if name not in ("steps", "checkpoint_every")
         }
         shapes = {name: list(value.shape) for name, value in self.module.state_dict().items()}
-        hooks = {name: hook.settings() for name, hook in self.hooks.items()}
+        own_words_first = sorted(
+            self.hooks.items(), key=lambda item: type(item[1]).settings is Hook.settings
+        )
+        hooks = {name: hook.settings() for name, hook in own_words_first}
         optimizer = {
             "optimizer": type(self.optimizer).__name__,
             "optimizer_settings": plain(

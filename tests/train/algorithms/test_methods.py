@@ -183,6 +183,9 @@ def test_a_run_ends_when_all_strings_are_right_often_enough():
         assert not state.ended
     end.after_evaluation(state, right)
     assert state.ended
+    end, state = EndWhenRight(1), progress(nn.Parameter(torch.zeros(1)))
+    end.after_evaluation(state, {"validation_loss": 1.0})
+    assert not state.ended, "nothing was tried"
 
 
 def relaxed(sets=3):

@@ -201,6 +201,6 @@ class EndWhenRight(Hook):
     def after_evaluation(self, progress: Progress, row: Mapping[str, float]) -> None:
         """Count."""
         right = right_by_symbols(row).values()
-        self.in_a_row = self.in_a_row + 1 if right and min(right) == 1 else 0
+        self.in_a_row = self.in_a_row + 1 if right and all(n == 1 for n in right) else 0
         if self.in_a_row == self.times:
             progress.end()
