@@ -2,9 +2,12 @@
 
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 
 from torchalu import zoo
+from torchalu.evaluate import string_accuracy
+from torchalu.experiments.kaiser2016.stored import stored_networks
 from torchalu.tasks import algorithm
 from torchalu.train.algorithms import AlgorithmTraining
 
@@ -202,3 +205,32 @@ def test_what_is_learned_of_decimal_products():
     assert (rows[5]["steps"], set(seeds["maps"])) == (10_000, {192})
     easy = seeds.filter(pl.col("strings").is_in(["zero", "powers_of_ten"]), pl.col("length") <= 10)
     assert (easy["right"] == easy["count"]).all()
+
+
+def test_what_two_seeds_of_products_say():
+    page = " ".join((ROOT / "docs/kaiser2016.md").read_text(encoding="utf-8").split())
+    seeds = pl.read_csv(RESULTS / "table1_seeds.csv").filter(task="bmul", model="improved")
+    random = seeds.filter(strings="random").sort("length", "seed")
+    first, second = random.filter(length=20).to_dicts()
+    solved = [round(row["solved_at_seconds"]) for row in (first, second)]
+    assert f"right once after {solved[0]} and {solved[1]} seconds, within the 60 minutes" in page
+    seconds = [round(row["seconds"]) for row in (first, second)]
+    assert f"the whole trainings of {seconds[0]} and {seconds[1]} seconds keep" in page
+    assert first["right"] == second["right"] == 1000
+    assert second["validation_loss"] < 3.5e-7 < first["validation_loss"]
+    far = random.filter(length=2000)["right"].to_list()
+    assert f"of 2000 bits it has {far[1]} of 20 products right, the first {far[0]}" in page
+    assert f"and yet {20 - far[0]} and {20 - far[1]} of 20 of 2000 bits are wrong" in page
+    others = seeds.filter(pl.col("strings") != "random", pl.col("right") < pl.col("count"))
+    assert others.select("seed", "strings", "length").rows() == [(1, "symmetric", 2000)]
+    assert (others["count"] - others["right"]).item() == 1
+    assert random.filter(length=200)["failed"].to_list()[1].count("#") == 3
+
+
+def test_the_network_that_is_kept_is_the_one_that_was_measured():
+    (network,) = stored_networks(RESULTS / "networks" / "bmul_seed1", task="bmul")
+    seeds = pl.read_csv(RESULTS / "table1_seeds.csv").filter(task="bmul", model="improved", seed=1)
+    assert network.seed == 1
+    assert network.validation_loss == seeds["validation_loss"][0]
+    texts = network.task.sample(20, 20, np.random.default_rng(0))
+    assert string_accuracy(network.load(), network.task, texts).right == 20
