@@ -4,8 +4,6 @@ import json
 import os
 import re
 import runpy
-import subprocess
-import sys
 from importlib import resources
 from pathlib import Path
 
@@ -343,54 +341,6 @@ def test_references_are_balanced():
         assert entry.count("{") == entry.count("}"), key
         for field in ("title", "author", "year", "(eprint|doi|url)"):
             assert re.search(rf"^  {field} +=", entry, flags=re.M), (key, field)
-
-
-def test_as_a_process_bad_input_is_status_2_one_line_and_quick():
-    run = subprocess.run(
-        [sys.executable, "-c", "import sys; from torchalu.cli import main; sys.exit(main())",
-         "fit", "no.csv", "--target", "y"],
-        capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
-    assert run.returncode == 2
-    assert run.stdout == ""
-    assert run.stderr == "torchalu: no such file: 'no.csv'; check the spelling and the folder\n"
-
-
-@pytest.mark.parametrize("arguments", [["cite"], ["fit", "--help"]])
-def test_where_nobody_reads_on_it_ends_without_a_word(arguments):
-    run = subprocess.Popen(
-        [sys.executable, "-c", "import sys; from torchalu.cli import main; sys.exit(main())",
-         *arguments],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    )  # fmt: skip
-    assert run.stdout is not None
-    assert run.stderr is not None
-    run.stdout.close()
-    with run.stderr:
-        assert run.stderr.read() == b""
-    assert run.wait(60) == 141
-
-
-def test_files_are_written_whoever_reads_and_a_closed_stream_is_no_error(tmp_path):
-    fit = f"sys.argv[1:] = ['fit', {KEPLER!r}, '--target', 'period', '--features', 'a', "
-    fit += "'--restarts', '1', '--export', 'formula.py']; "
-    code = f"import sys; from torchalu.cli import main; {fit}sys.exit(main())"
-    run = subprocess.Popen(
-        [sys.executable, "-c", code],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path,
-    )  # fmt: skip
-    assert run.stdout is not None
-    assert run.stderr is not None
-    run.stdout.close()
-    with run.stderr:
-        assert run.stderr.read() == b""
-    assert run.wait(120) == 141
-    assert "def formula(a):" in (tmp_path / "formula.py").read_text()
-    cite = "import sys; from torchalu.cli import main; sys.exit(main(['cite', 'NMU']))"
-    for closed in (">&-", "2>&-"):
-        command = f"exec {sys.executable} -c {cite!r} {closed}".replace("'['", "[")
-        ended = subprocess.run(["sh", "-c", command], stderr=subprocess.PIPE, check=False)
-        assert (ended.returncode, ended.stderr) == (0, b""), closed
 
 
 def test_a_missing_extra_is_one_line_and_other_import_errors_are_not_hidden(monkeypatch, capsys):

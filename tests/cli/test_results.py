@@ -238,7 +238,8 @@ def test_folders_that_are_none_are_named_before_anything_is_trained(tmp_path, mo
         assert main([*command, "--out", "r", "--results", name]) == 2
         problem = f"--results is '{name}', but 'file' is no folder; name another"
         assert problem in capsys.readouterr().err
-    assert main(["data", "mnist", "--out", "file"]) == 2
-    assert "--out is 'file', but 'file' is no folder; name another" in capsys.readouterr().err
+    for command_with_out in (["data", "mnist"], ["algorithm", "train", "copy", "--quiet"]):
+        assert main([*command_with_out, "--out", "file"]) == 2
+        assert "--out is 'file', but 'file' is no folder; name another" in capsys.readouterr().err
     assert main([*command, "--out", "r", "--results", "more/res", "--seeds", "0"]) == 2
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file"]

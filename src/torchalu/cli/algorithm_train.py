@@ -73,6 +73,7 @@ class Train:
         """
         from torchalu.cli.algorithm_progress import show_training
         from torchalu.tasks import StringFileTask
+        from torchalu.train.files import check_folder
         from torchalu.zoo import learn, put
 
         self._check()
@@ -81,6 +82,7 @@ class Train:
         length = _longest(task, recipe) if self.length is None else self.length
         training = self._training(task, recipe, length)
         out = Path("runs") / task.name if self.out is None else self.out
+        check_folder(out, "--out")
         command = self._command(length, training)
         try:
             with show_training(task, quiet=self.quiet) as report:

@@ -124,16 +124,21 @@ class Fit:
         """The files that were asked for; the formula is printed by then, whatever fails here."""
         from torchalu.report import write_formula
 
-        for path in exports:
-            write_formula(model.formula_, table.feature_names, path)
-            self._wrote(path)
-        if self.plot is not None:
-            _plot(table, model, self.table.name, self.plot)
-            self._wrote(self.plot)
+        written: list[Path] = []
+        try:
+            for path in exports:
+                write_formula(model.formula_, table.feature_names, path)
+                written.append(path)
+            if self.plot is not None:
+                _plot(table, model, self.table.name, self.plot)
+                written.append(self.plot)
+        finally:  # of what is there, whatever failed behind it; and all is, if nobody reads
+            if not self.quiet:
+                self._say_written(written)
 
-    def _wrote(self, path: Path) -> None:
-        """Says so, unless quiet."""
-        if not self.quiet:
+    def _say_written(self, paths: list[Path]) -> None:
+        """A line for each file."""
+        for path in paths:
             Output().print(f"wrote {path}", markup=False, highlight=False, soft_wrap=True)
 
 
