@@ -272,6 +272,8 @@ def test_levels_and_states_without_a_shift():
     states = list(module.train().states(symbols))
     assert len(states) == 6
     assert module.training
+    for _ in module.states(symbols):
+        assert torch.is_grad_enabled(), "gradients are off in the steps alone"
     torch.testing.assert_close(states[-1], state, rtol=0, atol=0)
     torch.testing.assert_close(states[0], module.embed(symbols, torch.tensor([5])))
     with pytest.raises(ValueError, match="parameter_sets is 2; this form takes 1"):

@@ -11,7 +11,6 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn.functional import hardtanh
 
-from torchalu.evaluate.mode import evaluation_mode
 from torchalu.kernels.recurrence_forms import (
     Disturb,
     Dropout,
@@ -55,15 +54,6 @@ class UnshiftedNeuralGPU(DiagonalNeuralGPU):
             raise ValueError(f"parameter_sets is {parameter_sets}; this form takes 1")
         super().__init__(num_symbols, **options)
 
-    def states(
-        self, symbols: Tensor, lengths: Tensor | None = None, steps: Tensor | None = None
-    ) -> Iterator[Tensor]:
-        """The state after each step, as `torchalu.nn.DiagonalNeuralGPU.states` gives it."""
-        _, steps = self.lengths_and_steps(symbols, lengths, steps)
-        with torch.no_grad(), evaluation_mode(self):
-            for step in range(int(steps.max()) + 1 if len(steps) else 1):
-                yield self.unroll(symbols, lengths, steps.clamp(max=step)).state
-
     def unroll(
         self,
         symbols: Tensor,
@@ -74,13 +64,38 @@ class UnshiftedNeuralGPU(DiagonalNeuralGPU):
     ) -> Unrolled:
         """Take all steps; the arguments are those of `torchalu.nn.DiagonalNeuralGPU.unroll`."""
         lengths, steps = self.lengths_and_steps(symbols, lengths, steps)
-        keep, noise, seed = self._disturbance(lengths, seed)
+        *_, (state, saturated) = self._taken(
+            symbols, lengths, steps, *self._disturbance(lengths, seed)
+        )
+        logits = torch.nn.functional.linear(state[:, :, 0], self.output_weight, self.output_bias)
+        return Unrolled(logits, state, saturated)
+
+    @torch.no_grad()
+    def states(
+        self, symbols: Tensor, lengths: Tensor | None = None, steps: Tensor | None = None
+    ) -> Iterator[Tensor]:
+        """The state before and after each step, as `torchalu.nn.DiagonalNeuralGPU.states`."""
+        lengths, steps = self.lengths_and_steps(symbols, lengths, steps)
+        for state, _ in self._taken(symbols, lengths, steps, None, 0.0, 0):
+            yield state
+
+    def _taken(
+        self,
+        symbols: Tensor,
+        lengths: Tensor,
+        steps: Tensor,
+        keep: Tensor | None,
+        noise: float,
+        seed: int,
+    ) -> Iterator[tuple[Tensor, Tensor]]:
+        """The state and its saturation so far, before the first step and after each."""
         mask = self._mask(symbols, lengths)
         state, saturated = self._start(symbols, steps, mask, keep, seed)
         dropout = None if keep is None else Dropout(state, keep, seed)
         disturb = Noise(state, noise, seed) if noise else None
         image, inside = (tensor.permute(0, 3, 1, 2) for tensor in (state, mask))
         layer = Layer(*(part[0, 0] for part in self._shared()))
+        yield state, saturated
         for step in range(int(steps.max())):
             drop = None if dropout is None else partial(dropout, step=step)
             add = None if disturb is None else partial(disturb, step=step)
@@ -89,9 +104,7 @@ class UnshiftedNeuralGPU(DiagonalNeuralGPU):
             running = step < steps
             image = torch.where(running[:, None, None, None], new, image)
             saturated = saturated + torch.where(running, added, 0)
-        state = image.permute(0, 2, 3, 1)
-        logits = torch.nn.functional.linear(state[:, :, 0], self.output_weight, self.output_bias)
-        return Unrolled(logits, state, saturated)
+            yield image.permute(0, 2, 3, 1), saturated
 
 
 def unshifted_step(
