@@ -1,5 +1,6 @@
 """Hooks of the loop: when they are called, what they change, what a checkpoint keeps."""
 
+import json
 import re
 from functools import partial
 
@@ -7,8 +8,22 @@ import pytest
 import torch
 from torch import nn
 
+from torchalu.tasks import algorithm
 from torchalu.train import CheckpointError, Hook, Measured, TrainingConfiguration, fit
-from torchalu.train.algorithms import WeightAverage
+from torchalu.train.algorithms import (
+    EndWhenRight,
+    GiveUp,
+    GradientNoise,
+    Hardening,
+    LengthBins,
+    LengthCurriculum,
+    PlateauDecay,
+    Rounding,
+    SaturationCost,
+    SharingRelaxation,
+    Sharpening,
+    WeightAverage,
+)
 from torchalu.train.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 
 
@@ -271,12 +286,28 @@ def test_a_checkpoint_of_other_numbers_is_of_another_run(tmp_path):
         run(optimizer=partial(torch.optim.Adam, weight_decay=1.0), steps=8)
 
 
-def test_numbers_of_hooks_are_attributes_that_nothing_changes():
-    hooks = [hook for hook in _all_hooks(Hook) if hook.__module__.startswith("torchalu.")]
-    assert len(hooks) > 12
-    for hook in hooks:
-        assert not set(hook.fixed) & set(hook.kept), hook
+HARDENING = Hardening(0.5, ramp=3, settle=4)
+CURRICULUM = LengthCurriculum(algorithm("copy"), start=6, most=41)
 
 
-def _all_hooks(kind):
-    return [hook for below in kind.__subclasses__() for hook in (below, *_all_hooks(below))]
+@pytest.mark.parametrize(
+    ("hook", "settings"),
+    [
+        (CURRICULUM, {"threshold": 0.15, "most": 41, "batch": 32, "every": 200}),
+        (LengthBins(algorithm("copy"), bins=(8, 12)), {"bins": [8, 12], "bins_per_step": None}),
+        (SharingRelaxation(CURRICULUM, factor=1.5), {"factor": 1.5}),
+        (HARDENING, {"noise": 0.5, "ramp": 3, "settle": 4, "at": []}),
+        (GiveUp(HARDENING, 7), {"patience": 7, "held": 0.9, "at": None}),
+        (Rounding(HARDENING, 2), {"levels": 2}),
+        (Sharpening(HARDENING, 1.25), {"factor": 1.25}),
+        (SaturationCost(0.5), {"most": 0.5, "least": 0.0, "every": 200}),
+        (GradientNoise(0.5), {"scale": 0.5, "law": "learning_rate"}),
+        (PlateauDecay(0.7), {"factor": 0.7}),
+        (EndWhenRight(3), {"times": 3}),
+    ],
+)
+def test_numbers_of_hooks_are_said_to_a_checkpoint(hook, settings):
+    said = hook.settings()
+    assert said == json.loads(json.dumps(said, allow_nan=False))
+    assert settings.items() <= said.items()
+    assert not said.keys() & hook.state().keys()

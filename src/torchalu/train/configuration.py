@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from dataclasses import dataclass
+from typing import Any
 
 from torchalu.arguments import check_positive_integers
 
@@ -67,15 +68,30 @@ class TrainingConfiguration:
         if not 0 <= self.seed < 1 << 63:
             raise ValueError(f"seed is {self.seed}; give a whole number from 0 to 2**63 - 1")
 
-    def to_json(self) -> dict[str, int | float | str]:
+    def to_json(self) -> dict[str, Any]:
         """The fields, with infinity as text, since JSON has no number for it.
 
         Example:
             >>> TrainingConfiguration(steps=100).to_json()["clip_norm"]
             'inf'
         """
-        fields = dataclasses.asdict(self)
-        return {
-            name: str(value) if isinstance(value, float) and math.isinf(value) else value
-            for name, value in fields.items()
-        }
+        return {name: plain(value) for name, value in dataclasses.asdict(self).items()}
+
+
+def plain(value: Any) -> Any:
+    """A number, a word or a sequence of them as JSON can say it; of all else, what `repr` says.
+
+    Args:
+        value: a field, or a setting of a hook or of an optimizer.
+
+    Example:
+        >>> plain((1, 0.5, math.inf))
+        [1, 0.5, 'inf']
+    """
+    if isinstance(value, (list, tuple)):
+        return [plain(one) for one in value]
+    if value is None or isinstance(value, (int, str)):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    return repr(value)

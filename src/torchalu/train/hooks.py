@@ -11,6 +11,8 @@ from typing import Any, ClassVar, NamedTuple
 import torch
 from torch import Tensor, nn
 
+from torchalu.train.configuration import plain
+
 
 class Measured(NamedTuple):
     """A loss with other measures of the same batch, for hooks to use.
@@ -107,7 +109,7 @@ class Hook:
 
         By default the attributes that `fixed` names.
         """
-        return plain({name: getattr(self, name) for name in self.fixed})
+        return {name: plain(getattr(self, name)) for name in self.fixed}
 
     def begin(self, progress: Progress) -> None:
         """Called once, before the first step of a run or of what is left of it."""
@@ -158,27 +160,3 @@ def hook_names(hooks: Sequence[Hook]) -> list[str]:
         number = sum(other.partition(".")[0] == name for other in names)
         names.append(f"{name}.{number}" if number else name)
     return names
-
-
-def plain(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The numbers and words among some values, and sequences of them, as JSON can say them.
-
-    Args:
-        values: by name.
-
-    Example:
-        >>> plain({"rate": 0.5, "most": math.inf, "at": (1, 2), "task": object()})
-        {'rate': 0.5, 'most': 'inf', 'at': [1, 2]}
-    """
-    found = {}
-    for name, value in values.items():
-        several = list(value) if isinstance(value, (list, tuple)) else [value]
-        if all(one is None or isinstance(one, (bool, int, float, str)) for one in several):
-            said = [_finite(one) for one in several]
-            found[name] = said if isinstance(value, (list, tuple)) else said[0]
-    return found
-
-
-def _finite(value: Any) -> Any:
-    """A number, or its word where JSON has no number for it."""
-    return str(value) if isinstance(value, float) and not math.isfinite(value) else value

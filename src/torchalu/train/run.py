@@ -16,8 +16,8 @@ from torchalu.evaluate.mode import evaluation_mode
 from torchalu.nn import constrain_after, penalty, penalty_ramp
 from torchalu.train.checkpoint import Checkpoint
 from torchalu.train.clipping import clip_gradients
-from torchalu.train.configuration import TrainingConfiguration
-from torchalu.train.hooks import Hook, Measured, Progress, hook_names, plain
+from torchalu.train.configuration import TrainingConfiguration, plain
+from torchalu.train.hooks import Hook, Measured, Progress, hook_names
 from torchalu.train.schedules import Schedule
 
 Sample: TypeAlias = Callable[[int, torch.Generator], Any]
@@ -261,12 +261,15 @@ class Run:
         )
         hooks = {name: hook.settings() for name, hook in own_words_first}
         optimizer = {
-            "optimizer": type(self.optimizer).__name__,
-            "optimizer_settings": plain(
-                {n: v for n, v in self.optimizer.defaults.items() if n not in _HOW_IT_RUNS}
-            ),
+            name: plain(value)
+            for name, value in self.optimizer.defaults.items()
+            if name not in _HOW_IT_RUNS
         }
-        identity = numbers | optimizer | {"parameters": shapes}
+        identity = numbers | {
+            "optimizer": type(self.optimizer).__name__,
+            "optimizer_settings": optimizer,
+            "parameters": shapes,
+        }
         return {"hooks": hooks} | identity if hooks else identity
 
     def cuda_devices(self) -> list[int]:

@@ -16,6 +16,7 @@ from torchalu.arguments import (
 )
 from torchalu.tasks.algorithms import AlgorithmicTask, StringFileTask
 from torchalu.train.algorithms.lengths import check_shares
+from torchalu.train.configuration import plain
 
 _LENGTHS, _SHORT = tuple(range(2, 42)), tuple(range(2, 22))
 
@@ -349,8 +350,4 @@ class AlgorithmTraining:
             >>> AlgorithmTraining().to_json()["clip_norm"]
             'inf'
         """
-        fields = dataclasses.asdict(self)
-        fields["clip_norm"] = (
-            str(self.clip_norm) if self.clip_norm == float("inf") else self.clip_norm
-        )
-        return fields | {"bins": list(self.bins), "validate_at": list(self.validate_at)}
+        return {name: plain(value) for name, value in dataclasses.asdict(self).items()}
