@@ -4,11 +4,13 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+import torch
 
 from torchalu import zoo
 from torchalu.evaluate import string_accuracy
+from torchalu.experiments.kaiser2016.measuring import Strings
 from torchalu.experiments.kaiser2016.stored import stored_networks
-from torchalu.tasks import algorithm
+from torchalu.tasks import algorithm, encode
 from torchalu.train.algorithms import AlgorithmTraining
 
 ROOT = Path(__file__).parents[2]
@@ -233,4 +235,17 @@ def test_the_network_that_is_kept_is_the_one_that_was_measured():
     assert network.seed == 1
     assert network.validation_loss == seeds["validation_loss"][0]
     texts = network.task.sample(20, 20, np.random.default_rng(0))
-    assert string_accuracy(network.load(), network.task, texts).right == 20
+    module = network.load()
+    assert string_accuracy(module, network.task, texts).right == 20
+    page = " ".join((ROOT / "docs/kaiser2016.md").read_text(encoding="utf-8").split())
+    assert "at 200 bits have two or three beside each other, far from both ends" in page
+    named = seeds.filter(strings="random", length=200)["failed"].item().split()
+    sets = {kind: strings for kind, _, strings in Strings((200,), count=1000).sets(network.task)}
+    failed = encode(network.task, [sets["random"][int(place[1:])] for place in named])
+    with torch.no_grad():
+        wrong = module(failed.inputs, failed.lengths).argmax(-1) != failed.targets
+    for row in wrong:
+        places = row.nonzero().flatten().tolist()
+        assert places == list(range(places[0], places[0] + len(places)))
+        assert len(places) in (2, 3)
+        assert 100 < places[0] < 301

@@ -16,18 +16,8 @@ from torchalu.train.checksum import content_sum
 from torchalu.zoo import AlgorithmFileError, LearnedAlgorithm, learn, put
 
 NO_NAMES = (
-    "",
-    ".",
-    "..",
-    "../../x",
-    "/x/y",
-    "a\\b",
-    "a\0b",
-    "a\x1b[2Jb",
-    "a\nb",
-    "\ud800",
-    101 * "é",
-)
+    "", ".", "..", "../../x", "/x/y", "a\\b", "a\0b", "a\x1b[2Jb", "a\nb", "\ud800", 101 * "é",
+)  # fmt: skip
 
 
 @pytest.fixture

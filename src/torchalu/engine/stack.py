@@ -177,8 +177,8 @@ def _check_modules(modules: Sequence[nn.Module]) -> None:
         names = [name for name, _ in module.named_parameters()]
         if names and any(module is other for other in modules[:index]):
             raise ValueError(
-                f"stack[{index}] is in the stack twice; the native trainer ties none: give "
-                "a module of its own, or use a PyTorch training loop"
+                f"stack[{index}] is in the stack twice, and the native trainer ties no parameters; "
+                "give a module of its own, or use a PyTorch training loop"
             )
         frozen = [name for name, p in module.named_parameters() if not p.requires_grad]
         if frozen:
