@@ -217,7 +217,7 @@ def test_a_stack_with_a_forward_of_its_own_is_not_taken_for_its_layers():
         to_sympy(nn.Sequential(model), ["a", "b"])
 
 
-@pytest.mark.parametrize("word", ["checker", "let", "strong", "weak", "soft", "global", "until"])
+@pytest.mark.parametrize("word", ["checker", "let", "strong", "weak", "soft", "until"])
 def test_words_of_later_standards(word):
     text = to_verilog(LogicGates(2, 1), "circuit", [word, "b"])
     assert f"input wire {word}_" in text
