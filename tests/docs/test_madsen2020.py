@@ -199,9 +199,13 @@ def test_products_of_many_inputs():
 def test_what_is_found_among_correlated_inputs():
     folder = ROOT / "results" / "madsen2020"
     table = pl.read_csv(folder / "correlated.csv")
-    (seeds,) = set(table["seeds"])
-    assert f"correlation of 0.5; {seeds} seeds of each model so far" in PAGE
+    paper = pl.col("operation").is_in(["mul", "add", "sub"])
+    (seeds,), (fewer,) = (set(table.filter(kind)["seeds"]) for kind in (paper, ~paper))
+    assert f"of 0.5; {seeds} seeds of each model on ×, + and −, {fewer} on ÷" in PAGE
     found = dict(table.select(pl.concat_str("model", "operation"), "solved").iter_rows())
+    others = table.filter(~paper & (pl.col("solved") > 0)).select("operation", "model", "solved")
+    squares = {"NMU": fewer, "NAC*,NMU": fewer, "NAC*,sigma": 1}
+    assert set(others.iter_rows()) == {("square", *found) for found in squares.items()}
     assert found["NAUadd"] == found["NAUsub"] == found["NAC+add"] == seeds
     assert found["NAC+sub"] == 0
     assert set(table.filter(operation="mul")["solved"]) == {0}
