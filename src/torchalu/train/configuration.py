@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 from dataclasses import dataclass
 from typing import Any
 
 from torchalu.arguments import check_positive_integers
+
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
 @dataclass(frozen=True)
@@ -81,6 +84,9 @@ class TrainingConfiguration:
 def plain(value: Any) -> Any:
     """A number, a word or a sequence of them as JSON can say it; of all else, what `repr` says.
 
+    Where an object lies in memory, which `repr` may say too, is left out: it is another place in
+    each process.
+
     Args:
         value: a field, or a setting of a hook or of an optimizer.
 
@@ -94,4 +100,4 @@ def plain(value: Any) -> Any:
         return value
     if isinstance(value, float):
         return value if math.isfinite(value) else str(value)
-    return repr(value)
+    return _ADDRESS.sub("", repr(value))

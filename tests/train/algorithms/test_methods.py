@@ -26,6 +26,7 @@ from torchalu.train.algorithms import (
 )
 from torchalu.train.algorithms.batches import TrainingGroup
 from torchalu.train.algorithms.relaxation import merge_equal_sets
+from torchalu.train.configuration import plain
 
 
 def progress(parameter, **fields):
@@ -173,6 +174,14 @@ def test_the_learning_rate_stays_once_noise_rises():
     for loss in (4.0, 5.0, 6.0):
         decay.after_step(SimpleNamespace(loss=loss))
     assert decay.rate == 0.5
+
+
+def test_what_a_checkpoint_must_agree_in_is_the_same_in_another_process():
+    """There, the hook that a hook is told of lies elsewhere in memory."""
+    first, second = (PlateauDecay(rests=Hardening(1.0, ramp=9, settle=9)) for _ in range(2))
+    assert first.settings() == second.settings() != PlateauDecay().settings()
+    functions = [lambda: None for _ in range(2)]
+    assert plain(functions[0]) == plain(functions[1]) == repr(functions[0]).split(" at 0x")[0] + ">"
 
 
 def test_a_run_ends_when_all_strings_are_right_often_enough():
