@@ -14,7 +14,7 @@ import pytest
 from studies import Apart, Digests
 from torchalu import sweep
 from torchalu.experiments import Runs, get
-from torchalu.sweep.worker import RemoteTraceback
+from torchalu.sweep.worker import RemoteTraceback, Worker
 from torchalu.train import RunFolder
 
 TESTS = Path(__file__).parents[1]
@@ -147,6 +147,13 @@ def test_processes_end_with_the_one_that_made_them(tmp_path, pids, number, statu
     with RunFolder(tmp_path / "run", Apart(40, pids=pids, rounds=300)) as folder:
         assert folder.done == []
         assert folder.spent("seed-0").core_seconds > 0 or number == signal.SIGKILL
+
+
+def test_a_process_ends_well_whose_connection_is_closed_first(pids):
+    worker = Worker(Apart(1, pids=pids))
+    worker._ours.close()
+    assert worker._process.wait() == 0
+    worker.close()
 
 
 def test_experiments_of_torch_run_apart_and_those_of_the_native_trainer_do_not():
