@@ -22,6 +22,8 @@ def test_a_checkpoint_of_another_run_is_refused(tmp_path):
         fit(nn.Linear(3, 1), sample, loss, configuration(), folder=tmp_path)
     with pytest.raises(CheckpointError, match="a run with optimizer = 'Adam'"):
         fit(model(), sample, loss, configuration(), folder=tmp_path, optimizer=torch.optim.SGD)
+    with pytest.raises(CheckpointError, match=r"a run with dtypes.0.weight = 'torch.float32', and"):
+        fit(model().double(), sample, loss, configuration(), folder=tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -206,10 +206,13 @@ def test_a_part_without_its_marker_is_not_done(done):
 
 
 def test_leavings_of_a_killed_process_are_removed(done):
-    for folder in (done, done / "parts"):
+    below = done / "scratch" / "sub-0" / "attempt-1"
+    for folder in (done, done / "parts", below):
+        folder.mkdir(parents=True, exist_ok=True)
         (folder / ".sub-0.json.1234.unfinished").write_text("{")
     (done / "parts" / ".keep").touch()
-    RunFolder(done, Subtraction(3)).close()
+    with RunFolder(done, Subtraction(3)) as folder:
+        folder.scratch("sub-0")
     assert list(done.rglob("*.unfinished")) == []
     assert (done / "parts" / ".keep").exists()
 

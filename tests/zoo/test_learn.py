@@ -49,6 +49,14 @@ def test_the_best_of_other_starts_is_not_replaced(tmp_path):
     learn(task, dataclasses.replace(TINY, seed=4), tmp_path, seeds=3)
 
 
+def test_leavings_of_a_killed_process_are_removed(tmp_path):
+    for folder in (tmp_path, tmp_path / "seed-0", tmp_path / "seed-0" / "attempt-1"):
+        folder.mkdir(exist_ok=True)
+        (folder / ".checkpoint.safetensors.0123.unfinished").write_text("half")
+    learn(algorithm("copy"), TINY, tmp_path)
+    assert list(tmp_path.rglob("*.unfinished")) == []
+
+
 def test_a_folder_that_is_none(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(ValueError, match=r"folder is '.*file', but '.*file' is no folder"):

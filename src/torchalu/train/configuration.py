@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
 
 from torchalu.arguments import check_positive_integers
 
@@ -82,10 +88,10 @@ class TrainingConfiguration:
 
 
 def plain(value: Any) -> Any:
-    """A number, a word or a sequence of them as JSON can say it; of all else, what `repr` says.
+    """What settles a number, a word or a collection of them, as JSON can say it.
 
-    Where an object lies in memory, which `repr` may say too, is left out: it is another place in
-    each process.
+    Of a tensor or an array a hash of its numbers stands for them, of all else what `repr` says, but
+    for where an object lies in memory, which is another place in each process.
 
     Args:
         value: a field, or a setting of a hook or of an optimizer.
@@ -96,8 +102,22 @@ def plain(value: Any) -> Any:
     """
     if isinstance(value, (list, tuple)):
         return [plain(one) for one in value]
+    if isinstance(value, (set, frozenset)):
+        return sorted((plain(one) for one in value), key=repr)
+    if isinstance(value, Mapping):
+        return {str(name): plain(one) for name, one in value.items()}
+    if isinstance(value, Tensor):
+        numbers = value.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy()
+        return [str(value.dtype), list(value.shape), _digest(numbers)]
+    if isinstance(value, np.ndarray):
+        return [str(value.dtype), list(value.shape), _digest(value)]
     if value is None or isinstance(value, (int, str)):
         return value
     if isinstance(value, float):
         return value if math.isfinite(value) else str(value)
     return _ADDRESS.sub("", repr(value))
+
+
+def _digest(numbers: np.ndarray) -> str:
+    """The first digits of a hash of all numbers, in C order."""
+    return hashlib.sha256(numbers.tobytes()).hexdigest()[:16]

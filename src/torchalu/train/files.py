@@ -102,18 +102,20 @@ def set_aside(path: Path, suffix: str) -> Path:
     return path.rename(aside)
 
 
-def remove_unfinished(folder: str | os.PathLike[str]) -> None:
+def remove_unfinished(folder: str | os.PathLike[str], *, below: bool = False) -> None:
     """Removes what `write_atomic` left in a folder when its process was killed.
 
     Args:
         folder: where to look; nothing happens if there is none. Nobody may be writing to it.
+        below: whether to look in the folders below it, too.
 
     Example:
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     remove_unfinished(folder)
     """
-    for path in Path(folder).glob(f".*{_UNFINISHED}"):
+    pattern = f".*{_UNFINISHED}"
+    for path in Path(folder).rglob(pattern) if below else Path(folder).glob(pattern):
         path.unlink(missing_ok=True)
 
 

@@ -255,7 +255,9 @@ class Run:
             for name, value in self.configuration.to_json().items()
             if name not in ("steps", "checkpoint_every")
         }
-        shapes = {name: list(value.shape) for name, value in self.module.state_dict().items()}
+        state = self.module.state_dict()
+        shapes = {name: list(value.shape) for name, value in state.items()}
+        dtypes = {name: str(value.dtype) for name, value in state.items()}
         own_words_first = sorted(
             self.hooks.items(), key=lambda item: type(item[1]).settings is Hook.settings
         )
@@ -269,6 +271,7 @@ class Run:
             "optimizer": type(self.optimizer).__name__,
             "optimizer_settings": optimizer,
             "parameters": shapes,
+            "dtypes": dtypes,
         }
         return {"hooks": hooks} | identity if hooks else identity
 

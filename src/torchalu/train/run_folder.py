@@ -128,7 +128,7 @@ class RunFolder:
         """The folder of a chunk's own checkpoints, which is there until its part is."""
         path = self.path / "scratch" / chunk
         path.mkdir(parents=True, exist_ok=True)
-        remove_unfinished(path)
+        remove_unfinished(path, below=True)
         return path
 
     def spent(self, chunk: str) -> Spent:

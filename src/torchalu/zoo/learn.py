@@ -18,7 +18,7 @@ from torchalu.train.algorithms import (
     AlgorithmTraining,
     train_algorithm,
 )
-from torchalu.train.files import check_folder
+from torchalu.train.files import check_folder, remove_unfinished
 from torchalu.train.lock import FolderLock
 from torchalu.zoo.algorithm_file import SUFFIX
 from torchalu.zoo.card import Card
@@ -85,6 +85,7 @@ def learn(
     folder.mkdir(parents=True, exist_ok=True)
     lock = FolderLock(folder / _LOCK)
     try:
+        remove_unfinished(folder, below=True)
         results: dict[int, AlgorithmResult] = {}
         starts = range(training.seed, training.seed + seeds)
         _check_replaced(folder, task, starts)

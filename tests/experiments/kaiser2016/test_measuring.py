@@ -100,6 +100,16 @@ def test_measuring_goes_on_where_it_was_broken_off(tmp_path):
     assert done[-1] == 1
 
 
+@pytest.mark.parametrize("content", ["", "{}", "[3]", '[{"right": 1', "[" * 10_000])
+def test_measurements_that_cannot_be_read_are_set_aside(tmp_path, content):
+    strings = Strings((3,), count=10)
+    (tmp_path / "measured.json").write_text(content)
+    with pytest.warns(UserWarning, match=r"measured.json' cannot be read .* 'measured.json.broken"):
+        rows = measure_strings(Exact(BADD), BADD, strings, folder=tmp_path)
+    assert rows == measure_strings(Exact(BADD), BADD, strings)
+    assert (tmp_path / "measured.json.broken").read_text() == content
+
+
 def test_longer_strings_are_not_tried_where_none_was_right():
     strings = Strings((3, 9, 20), count=10)
     nines = [text for kind, length, texts in strings.sets(BADD) if length == 9 for text in texts]

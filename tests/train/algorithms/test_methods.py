@@ -1,5 +1,6 @@
 """Each method of training against its equation, written out in NumPy or as another training."""
 
+import math
 from types import SimpleNamespace
 
 import numpy as np
@@ -182,6 +183,20 @@ def test_what_a_checkpoint_must_agree_in_is_the_same_in_another_process():
     assert first.settings() == second.settings() != PlateauDecay().settings()
     functions = [lambda: None for _ in range(2)]
     assert plain(functions[0]) == plain(functions[1]) == repr(functions[0]).split(" at 0x")[0] + ">"
+    assert plain({"d", "a", "c"}) == ["a", "c", "d"]
+    assert plain({"of": (1, math.inf)}) == {"of": [1, "inf"]}
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.int64, torch.bool])
+def test_tensors_that_differ_are_other_settings(dtype):
+    numbers, others = torch.zeros(2, 1000, dtype=dtype), torch.zeros(2, 1000, dtype=dtype)
+    assert plain(numbers) == plain(others)
+    others[1, 500] = 1  # which `repr` does not show
+    assert plain(numbers) != plain(others)
+    assert plain(numbers) != plain(numbers.flatten()) != plain(numbers.double().flatten())
+    assert plain(numbers[:, ::2]) == plain(numbers[:, ::2].contiguous())
+    if dtype != torch.bfloat16:
+        assert plain(numbers.numpy()) != plain(others.numpy())
 
 
 def test_a_run_ends_when_all_strings_are_right_often_enough():

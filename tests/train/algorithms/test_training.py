@@ -16,6 +16,7 @@ import torch
 from safetensors.torch import load, save
 
 from torchalu.evaluate import StringAccuracy, string_accuracy
+from torchalu.nn import DiagonalNeuralGPU
 from torchalu.tasks import StringFileTask, algorithm
 from torchalu.train import CheckpointError
 from torchalu.train.algorithms import (
@@ -348,13 +349,26 @@ def test_a_training_on_other_rows_is_another_training(tmp_path):
     rows = {f"{n:05b}".translate({48: "a", 49: "b"}): "b" for n in range(32)}
     train_algorithm(own_task(rows), training, folder=tmp_path)
     turned = own_task(dict(reversed(list(rows.items()))))
-    assert train_algorithm(turned, training, folder=tmp_path).steps == 6
+    results = [train_algorithm(turned, training, folder=folder) for folder in (tmp_path, None)]
+    assert [result.steps for result in results] == [6, 6]
+    columns = [result.records["loss"].to_list() for result in results]
+    assert columns[0] == columns[1], "the same strings are drawn, whatever the order of the rows"
     message = "is of a run with rows = '[0-9a-f]{64}', and this one has '[0-9a-f]{64}'; give"
     for other in (rows | {"aaaaa": "a"}, rows | {"aaa": "b"}):
         with pytest.raises(CheckpointError, match=message):
             train_algorithm(own_task(other), training, folder=tmp_path)
     with pytest.raises(CheckpointError, match=r"with size = \[1, 0\], and this one has \[2, 0\]"):
         train_algorithm(own_task(rows, size=(2, 0)), training, folder=tmp_path)
+
+
+def test_a_training_of_another_module_is_another_training(tmp_path):
+    def module(dropout):
+        return DiagonalNeuralGPU(4, maps=6, dropout=dropout, generator=torch.manual_seed(0))
+
+    train_algorithm(algorithm("badd"), TINY, module=module(0.1), folder=tmp_path)
+    train_algorithm(algorithm("badd"), TINY, module=module(0.1), folder=tmp_path)
+    with pytest.raises(CheckpointError, match=r"with module.dropout = 0.1, and this one has 0.9;"):
+        train_algorithm(algorithm("badd"), TINY, module=module(0.9), folder=tmp_path)
 
 
 def test_a_checkpoint_of_an_older_version_is_of_another_training(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ from torchalu.arguments import check_positive_integers
 from torchalu.evaluate import string_accuracy
 from torchalu.tasks import AlgorithmicTask
 from torchalu.train import write_atomic
+from torchalu.train.files import set_aside
 
 RANDOM = "random"
 _STREAM = 0x2016  # of test strings; no training or validation draws from it
@@ -121,7 +123,7 @@ def measure_strings(
     # Time grows with the square of the length: a step changes all symbols.
     work = [len(texts) * task.symbols(length) ** 2 for _, length, texts in sets]
     path = None if folder is None else folder / _FILE
-    rows = json.loads(path.read_text("utf-8")) if path is not None and path.exists() else []
+    rows = [] if path is None else _measured(path)
     for index, (kind, length, texts) in enumerate(sets):
         if index < len(rows):
             continue
@@ -145,6 +147,25 @@ def measure_strings(
         rows.append(row)
         if path is not None:
             write_atomic(path, json.dumps(rows))
+    return rows
+
+
+def _measured(path: Path) -> list[dict[str, Any]]:
+    """The rows that a call that was broken off has left; a file that holds none is set aside."""
+    try:
+        rows = json.loads(path.read_bytes())
+        if not (isinstance(rows, list) and all("right" in row for row in rows)):
+            raise TypeError("no list of rows")
+    except FileNotFoundError:
+        return []
+    except (ValueError, TypeError, RecursionError) as error:
+        aside = set_aside(path, ".broken")
+        warnings.warn(
+            f"{str(path)!r} cannot be read ({error}); it is now {aside.name!r}, and the tests "
+            "begin anew",
+            stacklevel=3,
+        )
+        return []
     return rows
 
 

@@ -75,9 +75,9 @@ class StringFileTask(AlgorithmicTask):
 
     @cached_property
     def _by_length(self) -> dict[int, list[str]]:
-        """The inputs by their length."""
+        """The inputs by their length, in one order, whatever that of the rows."""
         found: dict[int, list[str]] = {}
-        for text in self.rows:
+        for text in sorted(self.rows):
             found.setdefault(len(text), []).append(text)
         return found
 

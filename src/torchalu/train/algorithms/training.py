@@ -37,7 +37,7 @@ from torchalu.train.algorithms.start import check_training_memory, new_module
 from torchalu.train.algorithms.stopwatch import Stopwatch
 from torchalu.train.algorithms.validation import EndWhenRight, StringValidation
 from torchalu.train.algorithms.weight_average import WeightAverage
-from torchalu.train.configuration import TrainingConfiguration
+from torchalu.train.configuration import TrainingConfiguration, plain
 from torchalu.train.hooks import Hook, Progress
 from torchalu.train.loop import fit
 from torchalu.train.run import OptimizerFactory
@@ -162,7 +162,7 @@ def _attempt(
     """One attempt, with a start of its own; the last is not given up."""
     _check_module(module, training)
     plan = strings.plan
-    clock = _Clock(task, training)
+    clock = _Clock(task, training, module)
     hooks = [plan, *_methods(plan, training, validation), clock]
     hardening = next((hook for hook in hooks if isinstance(hook, Hardening)), None)
     if hardening is not None and not last and validation.longer:
@@ -366,9 +366,11 @@ def _with_carries(task: AlgorithmicTask, training: AlgorithmTraining) -> Algorit
 class _Clock(Stopwatch):
     """Keeps the time, what a checkpoint must agree in, and how far the training is."""
 
-    def __init__(self, task: AlgorithmicTask, training: AlgorithmTraining) -> None:
+    def __init__(
+        self, task: AlgorithmicTask, training: AlgorithmTraining, module: nn.Module
+    ) -> None:
         super().__init__()
-        self.task, self.training = task, training
+        self.task, self.training, self.module = task, training, module
         self.seen: Progress | None = None
         self.row: Mapping[str, float] = {}
 
@@ -385,7 +387,15 @@ class _Clock(Stopwatch):
             "rows": _sum_of_rows(self.task),
             "length": self.task.lengths(self.training.bins[-1]),
             **fields,
+            "module": {"class": type(self.module).__name__, **self._configuration()},
         }
+
+    def _configuration(self) -> dict[str, Any]:
+        """What the module is made of; its noise and its levels are the training's."""
+        if not isinstance(self.module, NeuralGPUBase):
+            return {}
+        numbers = self.module.configuration()
+        return {name: plain(numbers[name]) for name in numbers if name not in ("noise", "levels")}
 
     def begin(self, progress: Progress) -> None:
         self.seen = progress
