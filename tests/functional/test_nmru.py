@@ -108,6 +108,25 @@ def test_a_product_that_stops_has_no_gradient_whatever_its_sign(dtype, size):
     assert all((gradient != 0).all() for gradient in alone)
 
 
+def test_a_wide_layer_does_not_overflow_before_its_last_factor():
+    x = torch.full((1, 128), 3.0, requires_grad=True)
+    half = torch.full((1, 128), 0.5)
+    output = functional.nmru(x, half, half)  # 2 for each input, and as often about 2 / 3
+    exact = functional.nmru(*(t.double() for t in (x, half, half)))
+    torch.testing.assert_close(output.double(), exact, rtol=1e-4, atol=0)
+    assert exact.item() == pytest.approx((4 / 3) ** 128, rel=1e-4)
+    (gradient,) = torch.autograd.grad(output.log().sum(), x)
+    torch.testing.assert_close(gradient, torch.full((1, 128), 1 / 6), rtol=1e-4, atol=0)
+
+
+def test_an_infinite_input_is_not_hidden():
+    """0 * inf is no number, as with the NMU; as a factor the input itself is infinite."""
+    left_out, zeros = torch.tensor([[0.0, 1.0]]), torch.zeros(1, 2)
+    x = torch.tensor([[float("inf"), 2.0]])
+    assert functional.nmru(x, left_out, zeros).isnan()
+    assert functional.nmru(x, torch.ones(1, 2), zeros).item() == float("inf")
+
+
 def test_zero_times_an_overflow_is_zero_and_nan_stays_nan():
     x = torch.tensor([[0.0] * 12 + [1e30, 0.0], [float("nan")] * 14])
     weight = torch.tensor([[0.0] * 13 + [1.0]])

@@ -290,6 +290,9 @@ def test_transforms_of_torch_func(names, partition):
     hessian = torch.func.jacrev(torch.func.jacrev(loss(plain)))(z)
     for outer in (torch.func.jacrev, torch.func.jacfwd):
         torch.testing.assert_close(outer(torch.func.jacrev(loss(run)))(z), hessian)
+    forward = {"vectorize": True, "outer_jacobian_strategy": "forward-mode"}
+    found = torch.autograd.functional.hessian(loss(run), z, **forward)
+    torch.testing.assert_close(found, hessian)
     stack = torch.stack([z, tangent, z + tangent])
     for dim in (0, 2):
         moved = stack.movedim(0, dim)

@@ -56,6 +56,15 @@ def test_value_and_gradients_equal_the_definition(form, size, dtype, zeros):
         torch.testing.assert_close(got.double(), exact, rtol=bound, atol=bound * scale)
 
 
+@pytest.mark.parametrize("shape", [(3,), (2, 3), (0,), ()])
+def test_the_product_of_no_factors_is_1(shape):
+    x, w = torch.zeros(*shape, 0, requires_grad=True), torch.zeros(2, 0, requires_grad=True)
+    product = kernels.nmu(x, w)
+    assert product.equal(torch.ones(*shape, 2))
+    product.sum().backward()
+    assert x.grad is not None
+    assert x.grad.shape == (*shape, 0)
+
 def test_every_output_is_written(monkeypatch):
     x, w, grad = operands(6, 5, 4, torch.float64)
     expected = operator(x, w, grad)

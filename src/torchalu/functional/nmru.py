@@ -39,8 +39,9 @@ def nmru(
     Source:
         Mistry et al. 2022, the NMRU. Departures: :math:`1 / (|x| + \epsilon)` instead of
         :math:`1 / |x + \epsilon|`, which has its pole at :math:`x = -\epsilon`; the two halves
-        of their weight are two matrices; a product beyond the largest finite number stops
-        there, and its row has a gradient of 0; half precision is computed in float32.
+        of their weight are two matrices; a product of finite inputs that goes beyond the
+        largest finite number, be it before its last factor, stops there, and its row has a
+        gradient of 0; half precision is computed in float32.
 
     Example:
         >>> multiply, divide = torch.tensor([[1.0, 0.0]]), torch.tensor([[0.0, 1.0]])
@@ -54,13 +55,14 @@ def nmru(
     factors = torch.where(negative, -input, input), 1 / (magnitude(input) + eps)
     weights = weight, reciprocal_weight
     sign = cos_pi(linear(negative.to(input.dtype), weight + reciprocal_weight))
-    product = saturating_nmu(torch.cat(factors, -1), torch.cat(weights, -1))
+    # By turns: all magnitudes first would overflow where they and the reciprocals do not.
+    product = saturating_nmu(*(torch.stack(each, -1).flatten(-2) for each in (factors, weights)))
     inside = product.abs() < torch.finfo(product.dtype).max
     return torch.where(inside, sign, sign.detach()) * product
 
 
 def saturating_nmu(input: Tensor, weight: Tensor) -> Tensor:
-    """An NMU that stops at the largest finite number.
+    """An NMU that stops at the largest finite number where its inputs are finite.
 
     A row whose product overflows is left out of the differentiated product: clamping it alone
     would let a gradient of 0 meet an infinite partial product, and become NaN.
@@ -71,6 +73,6 @@ def saturating_nmu(input: Tensor, weight: Tensor) -> Tensor:
     """
     limit = torch.finfo(input.dtype).max
     rough = nmu(input.detach(), weight.detach())
-    known = input.isnan().any(-1, keepdim=True) | rough.isfinite().all(-1, keepdim=True)
+    known = ~input.isfinite().all(-1, keepdim=True) | rough.isfinite().all(-1, keepdim=True)
     product = nmu(torch.where(known, input, 1), weight)
     return torch.where(known, product, rough.nan_to_num(0.0, limit, -limit))

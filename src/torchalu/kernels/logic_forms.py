@@ -194,7 +194,7 @@ def logic_gradient(
         form = (functions, [0.0] * len(functions), scales, partition)
         return torch.func.vjp(lambda z: logic_form(z, *form), saved)[1](grad_output)[0]
     wide = widened(grad_output)
-    scale = wide.new_tensor(scales)
+    scale = torch.tensor(scales, dtype=wide.dtype, device=wide.device)
     if partition:
         wide = wide * scale.repeat_interleave(wide.shape[2] // len(scales))
     else:
@@ -202,7 +202,7 @@ def logic_gradient(
     code = saved.to(wide.dtype)
     slope = torch.where(code == 0, 0, 1 / code)
     groups, _, inner = saved.shape[2:]
-    each = wide.unflatten(2, (groups, inner)).unsqueeze(3) * slope
+    each = wide.reshape(*wide.shape[:2], groups, 1, inner) * slope
     return each.sum(1).to(grad_output.dtype)
 
 

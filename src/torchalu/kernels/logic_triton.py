@@ -19,9 +19,9 @@ _BLOCK = 512
 def _power(a):
     """exp(-a) and 1 - exp(-a) for a >= 0, both with all their digits."""
     value = tl.exp(-a)
-    safe = tl.where((value == 1.0) | (value == 0.0), 0.5, value)
-    rest = tl.where(value == 0.0, 1.0, (1.0 - value) * (-a / tl.log(safe)))
-    return value, tl.where(value == 1.0, a, rest)
+    near = value > 0.5
+    corrected = (1.0 - value) * (-a / tl.log(tl.where(near & (value < 1.0), value, 0.5)))
+    return value, tl.where(value == 1.0, a, tl.where(near, corrected, 1.0 - value))
 
 
 @triton.jit

@@ -5,6 +5,7 @@ two tensors of the output's size, and both are exact where a factor is 0. The op
 products at a time, each of rows and weights of its own.
 """
 
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -34,7 +35,8 @@ def nmu(input: Tensor, weight: Tensor) -> Tensor:
         tensor([-12.,  -4.])
     """
     rows = nmu_rows if torch.compiler.is_compiling() else _NMU.apply
-    product: Tensor = rows(input.reshape(1, -1, input.shape[-1]), weight.unsqueeze(0))
+    count = math.prod(input.shape[:-1])  # which -1 does not say where there are no features
+    product: Tensor = rows(input.reshape(1, count, input.shape[-1]), weight.unsqueeze(0))
     return product.reshape(*input.shape[:-1], weight.shape[0])
 
 
