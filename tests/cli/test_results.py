@@ -183,6 +183,14 @@ def test_only_runs_with_rows_are_said_to_have_made_the_numbers(merge):
     assert list(runs[0]["settings"]) == ['{"model": "NMU"}']
 
 
+def test_a_run_whose_rows_are_all_replaced_has_made_none(merge):
+    merge(rows(0, 1, loss=[0.5, 0.5]), settings(20, "NAU"), command="a")
+    merge(rows(0, model="NMU", loss=[0.5]), settings(20, "NMU"), command="b")
+    more = settings(20, "NAU") | {"seeds": 3}
+    anew = rows(0, 1, 2, loss=[0.1, 0.1, 0.1])
+    assert commands(merge(anew, more, replace=True, command="c")) == ["b", "c"]
+
+
 def test_a_run_that_replaces_all_rows_has_made_them_alone(merge, tmp_path):
     merge(rows(0, 1, loss=[0.5, 0.5]), settings(20, "NAU"), command="a")
     path = tmp_path / "res" / "toy.json"

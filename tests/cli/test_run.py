@@ -97,6 +97,20 @@ def test_outcomes_of_table_2_count_in_table_6(tmp_path, monkeypatch):
     assert dict(table.select("model", "seeds").iter_rows())["NMU"] == 4
 
 
+@pytest.mark.parametrize("names", [("table2", "table6"), ("table6", "table2")])
+def test_outcomes_that_count_in_one_table_were_trained_alike(names, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    options = ("--models", "NMU", "--operations", "mul", "--seeds", "1", "--quiet")
+    options += ("--results", "res")
+    assert main(["run", f"madsen2020.{names[0]}", *options, "--steps", "1000"]) == 0
+    before = {path.name: path.read_bytes() for path in (tmp_path / "res").iterdir()}
+    other = ["run", f"madsen2020.{names[1]}", *options, "--steps", "2000", "--first-seed", "1"]
+    refused(capsys, main(other), f"{names[0]}_seeds.csv", "one table cannot hold both")
+    assert not list(tmp_path.rglob(f"*{names[1]}/parts/*")), "refused before it is trained"
+    refused(capsys, main([*other, "--replace"]), "one table cannot hold both")
+    assert {path.name: path.read_bytes() for path in (tmp_path / "res").iterdir()} == before
+
+
 def test_results_of_the_same_run_again_change_nothing(tiny, tmp_path):
     options = ("--seeds", 2, "--models", "NMU", "--results", "res", "--quiet")
     assert tiny(*options) == 0

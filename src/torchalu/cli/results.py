@@ -6,7 +6,7 @@ import fcntl
 import hashlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -89,16 +89,16 @@ def check_settings(study: Study, folder: Path) -> None:
         ValueError: if a file that is there cannot be read, or has rows of a setting of the study
             that was trained otherwise.
     """
-    path = _seeds_path(folder, study.name)
-    if not path.exists():
-        return
-    made = _made_path(folder, study.name)
-    entries, digests = _entries(made), _digests(study)
-    _check_made(path, made, entries)
+    digests = _digests(study)
     labels = pl.DataFrame([json.loads(labels) for labels in digests])
-    there = _read(path, labels, list(study.keys))
-    others = {name: entry | {"ends": {}} for name, entry in entries.items()}
-    _check_settings(path, others, {"settings": digests, "ends": {}}, study, there)
+    for name in (study.name, *_pooled_with(study.name)):
+        path, made = _seeds_path(folder, name), _made_path(folder, name)
+        if path.exists():
+            entries = _entries(made)
+            _check_made(path, made, entries)
+            there = _read(path, labels, list(study.keys))
+            others = {which: entry | {"ends": {}} for which, entry in entries.items()}
+            _check_settings(path, others, {"settings": digests, "ends": {}}, study, there)
 
 
 @contextmanager
@@ -120,6 +120,11 @@ def _merge(run: RunFolder, folder: Path, command: str, *, replace: bool) -> list
     mine = run.outcomes()
     rows = mine
     entries, entry = _entries(made), _entry(run, command)
+    for name in _pooled_with(run.study.name):
+        path = _seeds_path(folder, name)
+        if path.exists():
+            others = _read(path, mine, keys).join(mine, on=keys, how="anti", nulls_equal=True)
+            _check_settings(path, _entries(_made_path(folder, name)), entry, run.study, others)
     if seeds.exists():
         _check_made(seeds, made, entries)
         there = _read(seeds, mine, keys)
@@ -127,8 +132,8 @@ def _merge(run: RunFolder, folder: Path, command: str, *, replace: bool) -> list
             _check_same(seeds, there, mine, keys)
         kept = there.join(mine, on=keys, how="anti", nulls_equal=True)
         _check_settings(seeds, entries, entry, run.study, kept)
-        if replace and kept.is_empty():
-            entries.clear()
+        if replace:
+            _forget(entries, kept, keys)
         rows = pl.concat([mine, kept], how="diagonal_relaxed")
     elif entries.keys() - {entry["configuration"]}:
         raise ValueError(
@@ -156,6 +161,11 @@ def _tables(study: Study, rows: pl.DataFrame, folder: Path) -> list[Path]:
             more = _read(path, rows, keys).join(rows, on=keys, how="anti", nulls_equal=True)
             rows = pl.concat([rows, more], how="diagonal_relaxed")
     return write_tables(study.summarize(rows), folder)
+
+
+def _pooled_with(name: str) -> tuple[str, ...]:
+    """The experiments whose outcomes count in one table with those of another."""
+    return *included(name), *including(name)
 
 
 def _seeds_path(folder: Path, name: str) -> Path:
@@ -247,12 +257,9 @@ def _check_settings(
 
     Where none of the others is kept, their run is forgotten as one that made them.
     """
-    names = [key for key in study.keys if key in kept.columns]
     for name, other in list(entries.items()):
         for labels in _unlike(other, entry):
-            wanted = {k: v for k, v in json.loads(labels).items() if k in names}
-            same = [pl.lit(True), *(pl.col(k).eq_missing(v) for k, v in wanted.items())]
-            if kept.filter(pl.all_horizontal(same)).height:
+            if _has(kept, labels, study.keys):
                 whose = "" if labels == _ALL_ROWS else f" of {labels}"
                 raise ValueError(
                     f"{str(path)!r} has outcomes{whose} by `{other['command']}`, which "
@@ -262,6 +269,22 @@ def _check_settings(
             del other["settings"][labels]
             if not other["settings"]:
                 del entries[name]
+
+
+def _forget(
+    entries: dict[str, dict[str, Any]], kept: pl.DataFrame, keys: Sequence[str]
+) -> None:
+    """Without the runs of whose settings no row is kept; of some only the rows may be known."""
+    for name, other in list(entries.items()):
+        if not any(_has(kept, labels, keys) for labels in other.get("settings", [_ALL_ROWS])):
+            del entries[name]
+
+
+def _has(rows: pl.DataFrame, labels: str, keys: Sequence[str]) -> bool:
+    """Whether there is a row of a setting, as far as its labels are columns."""
+    wanted = {k: v for k, v in json.loads(labels).items() if k in keys and k in rows.columns}
+    same = [pl.lit(True), *(pl.col(name).eq_missing(value) for name, value in wanted.items())]
+    return rows.filter(pl.all_horizontal(same)).height > 0
 
 
 def _unlike(other: dict[str, Any], entry: dict[str, Any]) -> list[str]:

@@ -1,5 +1,7 @@
 """Training of the networks of Lowe et al. 2022, against loops and schedules of torch."""
 
+import math
+
 import numpy as np
 import pytest
 import torch
@@ -101,8 +103,9 @@ def test_a_start_follows_from_the_seed_and_not_from_torchs_generator():
     [
         (lambda: ClassificationRuns(epochs=0), "epochs is 0; give a positive integer"),
         (lambda: ClassificationRuns(first_seed=-1), "first_seed is -1; give 0 or more"),
-        (lambda: Hyperparameters(0.0), "learning_rate is 0.0; give a positive number"),
-        (lambda: Hyperparameters(weight_decay=-1.0), "weight_decay is -1.0; give 0 or more"),
+        (lambda: Hyperparameters(0.0), "learning_rate is 0.0; give a finite number above 0"),
+        (lambda: Hyperparameters(math.inf), "learning_rate is inf; give a finite number above 0"),
+        (lambda: Hyperparameters(weight_decay=-1.0), "weight_decay is -1.0; give a finite number"),
         (lambda: one_cycle(3), "steps is 3; one cycle takes 4 at least"),
         (lambda: CLOUDS.batches("dev").__next__(), "part is 'dev'; choose from train"),
     ],

@@ -9,6 +9,8 @@ from importlib.resources import files
 import numpy as np
 import polars as pl
 
+from torchalu.arguments import check_from_zero, check_positive
+
 _FILE = "hyperparameters.csv"
 LEARNING_RATES = (3e-4, 1e-1)
 """What the learning rates of a search lie between; a network may have other ends."""
@@ -26,7 +28,7 @@ class Hyperparameters:
         weight_decay: factor of the weights that is added to their gradients.
 
     Raises:
-        ValueError: a rate that is not positive, or a decay below 0.
+        ValueError: a rate that is not positive, a decay below 0, or one that is not finite.
 
     Example:
         >>> Hyperparameters(weight_decay=1e-4)
@@ -37,10 +39,8 @@ class Hyperparameters:
     weight_decay: float = 1e-5
 
     def __post_init__(self) -> None:
-        if not self.learning_rate > 0:
-            raise ValueError(f"learning_rate is {self.learning_rate}; give a positive number")
-        if not self.weight_decay >= 0:
-            raise ValueError(f"weight_decay is {self.weight_decay}; give 0 or more")
+        check_positive(learning_rate=self.learning_rate)
+        check_from_zero(weight_decay=self.weight_decay)
 
 
 def chosen(
