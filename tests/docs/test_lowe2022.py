@@ -245,3 +245,14 @@ def test_a_learning_rate_that_three_epochs_do_not_bear():
     assert f"with {percent(found[0], 1)} to {percent(found[-1], 1)} of the validation" in PAGE
     prelu = read("figure5").filter(network="cnn", activation="prelu", width=8)
     assert prelu["mean"].item() > 0.99
+
+
+def test_how_far_networks_of_one_width_differ_in_size():
+    mlps = read("figure5_seeds").filter(network="mlp")
+    of_relu = mlps.filter(activation="relu").select("width", relu="parameters").unique()
+    sizes = mlps.join(of_relu, on="width")
+    sizes = sizes.with_columns(off=(pl.col("parameters") / pl.col("relu") - 1).abs())
+    off = dict(sizes.group_by("width").agg(pl.col("off").max()).iter_rows())
+    assert f"width 256 and 512 differ by {percent(max(off[256], off[512]), 1)} at most" in PAGE
+    assert max(off.values()) == off[8]
+    assert f"by up to {percent(off[8])}" in PAGE

@@ -43,6 +43,8 @@ def nearest_widths(
 ) -> tuple[int, ...]:
     """Widths in given proportions whose network comes nearest to a number of parameters.
 
+    They are the proportions times a number of 64ths: a width of 512 grows in steps of 8.
+
     Args:
         widths: the proportions, as widths of about the right size.
         parameters: how many the network is to have.
