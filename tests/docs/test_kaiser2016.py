@@ -229,6 +229,35 @@ def test_what_two_seeds_of_products_say():
     assert random.filter(length=200)["failed"].to_list()[1].count("#") == 3
 
 
+def test_what_runs_of_equal_digits_do_to_products():
+    page = " ".join((ROOT / "docs/kaiser2016.md").read_text(encoding="utf-8").split())
+    (network,) = stored_networks(RESULTS / "networks" / "bmul_seed1", task="bmul")
+    module = network.load()
+    right = {
+        length: string_accuracy(module, network.task, network.task.adversarial(length)["runs"])
+        for length in (100, 200)
+    }
+    assert f"seed 1 has {right[100].right} of 100 bits right and {right[200].right} of 200" in page
+    card = zoo.load("bmul").card
+    of_zoo = {one.length: one.right for one in card.measured if one.kind == "runs"}
+    assert f"the zoo's {of_zoo[100]} and {of_zoo[200]}, and {of_zoo[2000]} of 2000." in page
+    failing = {one.length for one in card.measured if one.kind != "random" and one.rate < 1}
+    assert failing == {length for length, count in of_zoo.items() if count < 10}
+    assert min(failing) == 100
+    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    assert f"and {of_zoo[200]} of 10 pairs of 200 bits that consist of runs" in readme
+    tried = pl.read_csv(RESULTS / "table1_runs" / "table1_seeds.csv").sort("length", "seed")
+    runs, random = tried.filter(strings="runs"), tried.filter(strings="random")
+    assert (set(tried["seed"]), set(runs["count"])) == ({0, 1}, {10})
+    lengths = (100, 200, 2000)
+    short, long, far = (runs.filter(length=length)["right"].to_list() for length in lengths)
+    assert f"have {short[0]} and {short[1]} right of 100 bits, {long[0]} and {long[1]} of" in page
+    assert f"of 200, and {far[0]} and {far[1]} of 2000. Random products" in page
+    short, long = (random.filter(length=length)["right"].to_list() for length in (200, 2000))
+    assert f"{short[0]} and {short[1]} of 1000 of 200 bits are right, and {long[0]} and" in page
+    assert f"and {long[1]} of 20 of 2000. What goes wrong there is not" in page
+
+
 def test_the_network_that_is_kept_is_the_one_that_was_measured():
     (network,) = stored_networks(RESULTS / "networks" / "bmul_seed1", task="bmul")
     seeds = pl.read_csv(RESULTS / "table1_seeds.csv").filter(task="bmul", model="improved", seed=1)

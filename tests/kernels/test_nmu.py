@@ -65,6 +65,7 @@ def test_the_product_of_no_factors_is_1(shape):
     assert x.grad is not None
     assert x.grad.shape == (*shape, 0)
 
+
 def test_every_output_is_written(monkeypatch):
     x, w, grad = operands(6, 5, 4, torch.float64)
     expected = operator(x, w, grad)

@@ -271,9 +271,7 @@ def _check_settings(
                 del entries[name]
 
 
-def _forget(
-    entries: dict[str, dict[str, Any]], kept: pl.DataFrame, keys: Sequence[str]
-) -> None:
+def _forget(entries: dict[str, dict[str, Any]], kept: pl.DataFrame, keys: Sequence[str]) -> None:
     """Without the runs of whose settings no row is kept; of some only the rows may be known."""
     for name, other in list(entries.items()):
         if not any(_has(kept, labels, keys) for labels in other.get("settings", [_ALL_ROWS])):

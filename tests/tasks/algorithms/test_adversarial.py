@@ -1,7 +1,7 @@
 """Adversarial inputs are what their kinds say."""
 
 from dataclasses import replace
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 import pytest
 
@@ -65,6 +65,16 @@ def test_carries_of_products(name):
     values = [{int(part[::-1], base) for part in parts} for parts in operands(name, "carry")]
     assert {largest, base + 1} in values
     assert {largest, largest - 1} in values
+
+
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_runs_of_all_sizes_in_both_operands_of_products(name):
+    parts = [part for pair in operands(name, "runs", length=2000) for part in pair]
+    assert len(parts) == 20
+    assert {*"".join(parts)} == {"0", str(base_of(name) - 1)}
+    sizes = [len([*group]) for part in parts for _, group in groupby(part)]
+    assert min(sizes) == 1
+    assert max(sizes) > 500  # of digits that are drawn one by one, hardly ever above 20
 
 
 @pytest.mark.parametrize("name", TWO)

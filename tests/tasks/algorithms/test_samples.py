@@ -8,6 +8,7 @@ import pytest
 from scipy.stats import chisquare
 
 from torchalu.tasks import CarryTask, algorithm, algorithm_names
+from torchalu.tasks.algorithms.laws import spread_runs
 
 CARRYING = [name for name in algorithm_names() if isinstance(algorithm(name), CarryTask)]
 
@@ -178,6 +179,20 @@ def test_products_with_long_carries_have_long_runs_and_few_digits():
     assert 0.4 < np.quantile(nines, 0.75) < 0.65
     switches = [sum(a != b for a, b in pairwise(o)) for o in operands if set(o) == {"0", "9"}]
     assert 2 < np.mean(switches) < 4
+
+
+@pytest.mark.parametrize("length", [3, 20, 200])
+def test_the_logarithm_of_the_size_of_a_run_is_uniform(length):
+    digits = spread_runs((5000, length), 4, np.random.default_rng(0))
+    assert set(np.unique(digits)) == {0, 3}
+    assert abs((digits[:, 0] == 0).mean() - 0.5) < 0.03
+    first = (digits == digits[:, :1]).cumprod(1).sum(1)
+    sizes = np.arange(1, length)
+    expected = 5000 * np.log1p(1 / sizes) / np.log(length)
+    found = np.bincount(first, minlength=length)[1:]
+    grouped = np.minimum(sizes - 1, 9)  # the long ones together, of which there are few each
+    found, expected = (np.bincount(grouped, weights=each) for each in (found, expected))
+    assert chisquare(found, expected).pvalue > 1e-3
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3])

@@ -129,7 +129,8 @@ def test_patience_begins_anew_with_each_evaluation_that_holds():
 
 
 @pytest.mark.parametrize(
-    ("wait", "settling", "given_up"), [(9, -1, True), (9, 12, False), (0, -1, False)]
+    ("wait", "settling", "given_up"),
+    [(9, -1, True), (9, 12, False), (0, -1, False), (4, -1, False), (5, -1, True)],
 )
 def test_what_errs_on_the_longest_strings_is_given_up_where_it_is_waited_for(
     wait, settling, given_up

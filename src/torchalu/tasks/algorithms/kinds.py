@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from torchalu.tasks.algorithms.digits import DIGITS
+from torchalu.tasks.algorithms.laws import spread_runs
 from torchalu.tasks.algorithms.task import symbols_to_texts
 
 Kinds = dict[str, list[tuple[str, ...]]]
 
 _LARGEST = {2: "ones", 4: "threes", 10: "nines"}
+_RUNS = 10
 _POWERS = {2: "powers_of_two", 4: "powers_of_four", 10: "powers_of_ten"}
 
 
@@ -59,13 +61,19 @@ def increment_kinds(length: int, base: int, operands: int, rng: np.random.Genera
 
 
 def product_kinds(length: int, base: int, operands: int, rng: np.random.Generator) -> Kinds:
-    """Kinds for products; *carry*: the largest number times base + 1, and times itself less 1."""
+    """Kinds for products.
+
+    *carry*: the largest number times base + 1, and times itself less 1; *runs*: both operands
+    consist of runs of 0 and base - 1 of all sizes.
+    """
+    kinds = common_kinds(length, base, operands, rng)
     if length == 1:
-        return common_kinds(length, base, operands, rng)
+        return kinds
     largest, eleven = DIGITS[base - 1] * length, "11" + "0" * (length - 2)
     less = DIGITS[base - 2] + largest[1:]
     carry = [(largest, eleven), (eleven, largest), (largest, less), (less, largest)]
-    return {"carry": carry, **common_kinds(length, base, operands, rng)}
+    runs = spread_runs((_RUNS, operands, length), base, rng)
+    return {"carry": carry, **kinds, "runs": [tuple(symbols_to_texts(r, DIGITS)) for r in runs]}
 
 
 def difference_kinds(length: int, base: int, operands: int, rng: np.random.Generator) -> Kinds:

@@ -60,6 +60,25 @@ def equal_runs(
     return (base - 1) * ((switches.cumsum(-1) + start) % 2)
 
 
+def spread_runs(
+    shape: tuple[int, ...], base: int, rng: np.random.Generator
+) -> Int[np.ndarray, "... length"]:
+    """Digits that are 0 or base - 1 in runs of all sizes: a size's logarithm is uniform.
+
+    Args:
+        shape: of the digits, places last.
+        base: of the digits.
+        rng: where the random numbers come from.
+    """
+    length = shape[-1]
+    sizes = np.floor(length ** rng.random(shape)).astype(int)
+    ends = np.minimum(sizes.cumsum(-1), length)
+    switches = np.zeros((*shape[:-1], length + 1), int)
+    np.put_along_axis(switches, ends, 1, -1)
+    start = rng.integers(2, size=(*shape[:-1], 1))
+    return (base - 1) * ((switches[..., :length].cumsum(-1) + start) % 2)
+
+
 def half_in_equal_runs(
     digits: UInt8[np.ndarray, "count length"], base: int, rng: np.random.Generator
 ) -> UInt8[np.ndarray, "count length"]:

@@ -18,7 +18,7 @@ class GiveUp(Hook):
 
     Networks that answer all strings of the training lengths may have learned something that works
     on those alone; more steps seldom change it. Others hold on strings a few times longer, and err
-    now and then on much longer ones: where the training waits for them to be right (`wait` of
+    now and then on much longer ones: where the training still waits for them to be right (`wait` of
     `Hardening`), and none of the evaluations with whole noise finds that they are, it ends too.
 
     Args:
@@ -26,7 +26,7 @@ class GiveUp(Hook):
         patience: steps from there, and from each evaluation that finds nearly all validation
             strings of a length right, in which another has to; and those from
             the step with whole noise on in which one has to find those of all lengths right, if the
-            training waits for it.
+            training waits longer than that for it; one that has begun to settle is left alone.
         held: the fraction of them that has to be right.
         at: this length, in symbols; the second that is validated at if left out.
 
@@ -68,7 +68,7 @@ class GiveUp(Hook):
             return
         fails = progress.step - max(hardening.began, self.held_at) >= self.patience
         whole = progress.step - hardening.began - hardening.ramp
-        waited = hardening.wait > 0 and hardening.settling < 0 and whole >= self.patience
-        if fails or waited:
+        waits = hardening.settling < 0 and whole < hardening.wait
+        if fails or (waits and whole >= self.patience):
             self.given_up = True
             progress.end()
