@@ -2,6 +2,7 @@
 
 from torchalu.train.algorithms.adamax import ClippedAdamax
 from torchalu.train.algorithms.batches import TrainingGroup, TrainingStrings
+from torchalu.train.algorithms.clock import AlgorithmProgress
 from torchalu.train.algorithms.configuration import AlgorithmTraining
 from torchalu.train.algorithms.give_up import GiveUp
 from torchalu.train.algorithms.gradient_noise import GradientNoise
@@ -21,7 +22,7 @@ from torchalu.train.algorithms.saturation_cost import SaturationCost
 from torchalu.train.algorithms.sharpening import Sharpening
 from torchalu.train.algorithms.start import new_module
 from torchalu.train.algorithms.stopwatch import Stopwatch
-from torchalu.train.algorithms.training import AlgorithmProgress, length_plan, train_algorithm
+from torchalu.train.algorithms.training import length_plan, train_algorithm
 from torchalu.train.algorithms.validation import EndWhenRight, StringValidation
 from torchalu.train.algorithms.weight_average import WeightAverage
 

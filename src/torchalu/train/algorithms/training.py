@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
-import json
 import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import torch
@@ -21,6 +18,7 @@ from torchalu.tasks.algorithms import AlgorithmicTask, StringFileTask
 from torchalu.tasks.algorithms.task import CarryTask
 from torchalu.train.algorithms.adamax import ClippedAdamax
 from torchalu.train.algorithms.batches import TrainingStrings
+from torchalu.train.algorithms.clock import AlgorithmProgress, Clock
 from torchalu.train.algorithms.configuration import AlgorithmTraining
 from torchalu.train.algorithms.give_up import GIVEN_UP, GiveUp
 from torchalu.train.algorithms.gradient_noise import GradientNoise
@@ -34,39 +32,16 @@ from torchalu.train.algorithms.rounding import Rounding
 from torchalu.train.algorithms.saturation_cost import SaturationCost
 from torchalu.train.algorithms.sharpening import Sharpening
 from torchalu.train.algorithms.start import check_training_memory, new_module
-from torchalu.train.algorithms.stopwatch import Stopwatch
 from torchalu.train.algorithms.validation import EndWhenRight, StringValidation
 from torchalu.train.algorithms.weight_average import WeightAverage
-from torchalu.train.configuration import TrainingConfiguration, plain
-from torchalu.train.hooks import Hook, Progress
+from torchalu.train.configuration import TrainingConfiguration
+from torchalu.train.hooks import Hook
 from torchalu.train.loop import fit
 from torchalu.train.run import OptimizerFactory
 
 ModuleFactory: TypeAlias = Callable[[AlgorithmicTask, AlgorithmTraining], nn.Module]
 _FILE_LENGTHS = 8
 """Lengths at which what is learned from a file is validated, at most."""
-
-
-@dataclass(frozen=True)
-class AlgorithmProgress:
-    """How far a training is.
-
-    Attributes:
-        step: steps taken.
-        steps: those to take at most.
-        seconds: for which it has been going on, breaks left out.
-        loss: of the last step.
-        evaluation: the last row of the records by `fit`'s names: `right@41` is the fraction of the
-            validation strings of 41 symbols that are right; empty before the first evaluation.
-        attempt: the number of the attempt that all these are of.
-    """
-
-    step: int
-    steps: int
-    seconds: float
-    loss: float
-    evaluation: Mapping[str, float] = field(default_factory=dict)
-    attempt: int = 0
 
 
 def train_algorithm(
@@ -162,7 +137,7 @@ def _attempt(
     """One attempt, with a start of its own; the last is not given up."""
     _check_module(module, training)
     plan = strings.plan
-    clock = _Clock(task, training, module)
+    clock = Clock(task, training, module)
     hooks = [plan, *_methods(plan, training, validation), clock]
     hardening = next((hook for hook in hooks if isinstance(hook, Hardening)), None)
     if hardening is not None and not last and validation.longer:
@@ -342,13 +317,6 @@ def _counted(
     return lambda progress: report(dataclasses.replace(progress, attempt=attempt))
 
 
-def _sum_of_rows(task: AlgorithmicTask) -> str | None:
-    """The SHA-256 of the rows of one's own task, whatever their order; None for other tasks."""
-    if not isinstance(task, StringFileTask):
-        return None
-    return hashlib.sha256(json.dumps(sorted(task.rows.items())).encode()).hexdigest()
-
-
 def _optimizer(training: AlgorithmTraining) -> OptimizerFactory:
     """What makes the optimizer."""
     if training.optimizer == "adam":
@@ -361,49 +329,3 @@ def _with_carries(task: AlgorithmicTask, training: AlgorithmTraining) -> Algorit
     if isinstance(task, CarryTask) and training.long_carries:
         return dataclasses.replace(task, long_carries=training.long_carries)
     return task
-
-
-class _Clock(Stopwatch):
-    """Keeps the time, what a checkpoint must agree in, and how far the training is."""
-
-    def __init__(
-        self, task: AlgorithmicTask, training: AlgorithmTraining, module: nn.Module
-    ) -> None:
-        super().__init__()
-        self.task, self.training, self.module = task, training, module
-        self.seen: Progress | None = None
-        self.row: Mapping[str, float] = {}
-
-    def settings(self) -> dict[str, Any]:
-        """Task and training, but for what may change when it goes on; first what users name."""
-        fields = self.training.to_json()
-        for name in ("steps", "checkpoint_every"):
-            del fields[name]
-        task = {name: getattr(self.task, name) for name in ("alphabet", "filled")}
-        return {
-            "task": self.task.name,
-            **task,
-            "size": list(self.task.size),
-            "rows": _sum_of_rows(self.task),
-            "length": self.task.lengths(self.training.bins[-1]),
-            **fields,
-            "module": {"class": type(self.module).__name__, **self._configuration()},
-        }
-
-    def _configuration(self) -> dict[str, Any]:
-        """What the module is made of; its noise and its levels are the training's."""
-        if not isinstance(self.module, NeuralGPUBase):
-            return {}
-        numbers = self.module.configuration()
-        return {name: plain(numbers[name]) for name in numbers if name not in ("noise", "levels")}
-
-    def begin(self, progress: Progress) -> None:
-        self.seen = progress
-
-    def after_evaluation(self, progress: Progress, row: Mapping[str, float]) -> None:  # noqa: ARG002
-        self.row = dict(row)
-
-    def progress(self) -> AlgorithmProgress:
-        """How far the training is."""
-        step, loss = (0, 0.0) if self.seen is None else (self.seen.step, self.seen.loss)
-        return AlgorithmProgress(step, self.training.steps, self.seconds, loss, self.row)
