@@ -55,9 +55,7 @@ def equal_runs(
         base: of the digits.
         rng: where the random numbers come from.
     """
-    switches = rng.random(shape) < 3 / shape[-1]
-    start = rng.integers(2, size=(*shape[:-1], 1))
-    return (base - 1) * ((switches.cumsum(-1) + start) % 2)
+    return _by_turns(rng.random(shape) < 3 / shape[-1], base, rng)
 
 
 def spread_runs(
@@ -73,10 +71,17 @@ def spread_runs(
     length = shape[-1]
     sizes = np.floor(length ** rng.random(shape)).astype(int)
     ends = np.minimum(sizes.cumsum(-1), length)
-    switches = np.zeros((*shape[:-1], length + 1), int)
-    np.put_along_axis(switches, ends, 1, -1)
-    start = rng.integers(2, size=(*shape[:-1], 1))
-    return (base - 1) * ((switches[..., :length].cumsum(-1) + start) % 2)
+    switches = np.zeros((*shape[:-1], length + 1), bool)
+    np.put_along_axis(switches, ends, True, -1)
+    return _by_turns(switches[..., :length], base, rng)
+
+
+def _by_turns(
+    switches: Bool[np.ndarray, "... length"], base: int, rng: np.random.Generator
+) -> Int[np.ndarray, "... length"]:
+    """0 and base - 1 by turns, from one to the other at each switch; either may come first."""
+    start = rng.integers(2, size=(*switches.shape[:-1], 1))
+    return (base - 1) * ((switches.cumsum(-1) + start) % 2)
 
 
 def half_in_equal_runs(
