@@ -249,6 +249,9 @@ def test_what_runs_of_equal_digits_do_to_products():
     tried = pl.read_csv(RESULTS / "table1_runs" / "table1_seeds.csv").sort("length", "seed")
     runs, random = tried.filter(strings="runs"), tried.filter(strings="random")
     assert (set(tried["seed"]), set(runs["count"])) == ({0, 1}, {10})
+    losses = random.filter(length=20)["validation_loss"]  # strings of four lengths, two with noise
+    wrong = [round(32 * 6 * loss) for loss in losses]
+    assert f"of these 192, with and without noise, {wrong[0]} and {wrong[1]} are wrong" in page
     lengths = (100, 200, 2000)
     short, long, far = (runs.filter(length=length)["right"].to_list() for length in lengths)
     assert f"have {short[0]} and {short[1]} right of 100 bits, {long[0]} and {long[1]} of" in page
