@@ -1,6 +1,7 @@
 """`torchalu algorithm`: from a task to a checkpoint, its answers, its accuracy and its film."""
 
 import json
+import re
 import signal
 from types import SimpleNamespace
 from typing import Any
@@ -283,6 +284,23 @@ def test_eval_of_what_is_wrong_lists_failures(wrong, capsys):
     )
 
 
+def test_eval_searches_for_what_is_wrong(copy, wrong, capsys):
+    assert main(["algorithm", "eval", wrong, "--length", "9", "--search", "50", "--seed", "3"]) == 0
+    out = capsys.readouterr().out
+    line, *failures = [line for line in out.splitlines() if line.startswith("search, length 9: ")]
+    counts = re.fullmatch(
+        r".*: (\d+) of (\d+) new strings wrong, (\d+) of (\d+) neighbors of wrong ones", line
+    )
+    new_wrong, new, near_wrong, near = map(int, counts.groups())
+    assert 0.8 * new < new_wrong < new <= 50  # one in 32 random ones is a palindrome; more in runs
+    assert 0.8 * near < near_wrong <= near <= 100
+    texts = [failure.split()[3] for failure in failures]
+    assert len(texts) == 3
+    assert all(len(text) == 9 and text != text[::-1] for text in texts)
+    assert main(["algorithm", "eval", copy, "--length", "30", "--search", "40"]) == 0
+    assert re.search(r"search, length 30: 0 of \d\d new strings wrong\n", capsys.readouterr().out)
+
+
 def test_of_long_failures_the_first_wrong_symbol_is_shown(wrong):
     learned = LearnedAlgorithm.load(wrong)
     text = "0" * 100 + "01" + "0" * 98
@@ -360,6 +378,8 @@ def test_an_example_of_each_task(capsys):
         (["eval", "CHECKPOINT", "--length", "3", "--count", str(10**15)], [f"count {10**15}"]),
         (["eval", "CHECKPOINT", "--length", "3", "--count", "0"], ["count is 0"]),
         (["eval", "CHECKPOINT", "--length", "3", "--seed", "-1"], ["seed is -1"]),
+        (["eval", "CHECKPOINT", "--length", "3", "--search", "-1"], ["--search is -1"]),
+        (["eval", "CHECKPOINT", "--length", "3", "--search", str(10**15)], [f"count {10**15}"]),
         (["eval", "CHECKPOINT", "--length", "3", "--task", "none.csv"], ["no such file"]),
         (
             ["eval", "CHECKPOINT", "--length", "3", "--task", "table.csv"],

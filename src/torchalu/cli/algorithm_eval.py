@@ -45,6 +45,10 @@ class Evaluate:
     """Try the strings too that learned algorithms fail on first, kind by kind; a task of your own
     has none."""
 
+    search: Annotated[int, tyro.conf.arg(metavar="N")] = 0
+    """Search for wrong strings among so many new ones of each length, and twice among neighbors of
+    those that are wrong; 0 searches none."""
+
     task: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None
     """Rows to draw strings from, for a task of your own: best ones it was not trained on."""
 
@@ -61,9 +65,11 @@ class Evaluate:
             ValueError: for a checkpoint or a number that cannot be used.
             OSError: if a file cannot be read.
         """
+        from torchalu.arguments import check_integers_from_zero
         from torchalu.tasks import StringFileTask, read_task_file
         from torchalu.zoo import Measurement, find
 
+        check_integers_from_zero(**{"--search": self.search})
         if not self.length:
             raise ValueError("--length names no length; give at least one")
         own = None if self.task is None else read_task_file(self.task)
@@ -79,6 +85,8 @@ class Evaluate:
             measured.append(Measurement.of(length, kind, texts, result))
             wrong = [texts[place] for place in result.failures[:_SHOWN]]
             lines += failure_lines(learned, f"{kind}, length {length}", wrong)
+        for length in self.length if self.search else ():
+            lines += self._searched(learned, length)
         if self.adversarial and isinstance(learned.task, StringFileTask):
             lines.append(
                 f"--adversarial adds nothing: {printable(learned.task.name)} is a task of your "
@@ -110,3 +118,24 @@ class Evaluate:
             return string_accuracy(
                 learned.module, learned.task, texts, progress=lambda done, _: step(done)
             )
+
+    def _searched(self, learned: LearnedAlgorithm, length: int) -> list[str]:
+        """What a search has found, in a few lines."""
+        import numpy as np
+
+        from torchalu.engine.progress import watch
+        from torchalu.evaluate import find_counterexamples
+
+        with watch(not self.quiet, 3 * self.search, f"search, length {length}") as step:
+            found = find_counterexamples(
+                learned.module,
+                learned.task,
+                length,
+                count=self.search,
+                rng=np.random.default_rng(self.seed),
+                progress=lambda done, _: step(done),
+            )
+        line = f"search, length {length}: {found.wrong[0]} of {found.tried[0]} new strings wrong"
+        if len(found.tried) > 1:
+            line += f", {sum(found.wrong[1:])} of {sum(found.tried[1:])} neighbors of wrong ones"
+        return [line, *failure_lines(learned, f"search, length {length}", found.texts[:_SHOWN])]

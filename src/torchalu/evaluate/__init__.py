@@ -1,6 +1,7 @@
 """From records to outcomes: what counts as solved, when, how sparse, and with what certainty."""
 
 from torchalu.evaluate.comparison import compare, holm, t_interval, t_test
+from torchalu.evaluate.counterexamples import Counterexamples, find_counterexamples
 from torchalu.evaluate.criterion import nearly_perfect_loss, noise_loss, threshold
 from torchalu.evaluate.digits import matching_digits
 from torchalu.evaluate.intervals import (
@@ -19,6 +20,7 @@ from torchalu.evaluate.strings import StringAccuracy, string_accuracy
 from torchalu.evaluate.summary import summarize
 
 __all__ = [
+    "Counterexamples",
     "Estimate",
     "Noisy",
     "OutputEnsemble",
@@ -26,6 +28,7 @@ __all__ = [
     "beta_mean_interval",
     "check_memory",
     "compare",
+    "find_counterexamples",
     "free_bytes",
     "gamma_mean_interval",
     "holm",

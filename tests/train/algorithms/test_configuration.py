@@ -29,6 +29,7 @@ from torchalu.train.algorithms import AlgorithmTraining, LengthCurriculum
         ({"validate_at": ()}, r"validate_at is \(\); give positive multiples"),
         ({"end_after": -1}, "end_after is -1"),
         ({"extra_steps": -1}, "extra_steps is -1; give an integer, 0 or more"),
+        ({"counterexamples": -1}, "counterexamples is -1; give an integer, 0 or more"),
         ({"seed": -1}, "seed is -1; give an integer, 0 or more"),
         ({"start": -4}, "start is -4; give a positive integer"),
         ({"average": 1.0}, "average is 1.0; give a number from 0 up, below 1"),

@@ -4,6 +4,7 @@ from torchalu.tasks.algorithms.catalog import algorithm, algorithm_names
 from torchalu.tasks.algorithms.encoding import SymbolBatch, decode, encode
 from torchalu.tasks.algorithms.task import AlgorithmicTask, CarryTask
 from torchalu.tasks.algorithms.task_file import StringFileTask, read_task_file
+from torchalu.tasks.algorithms.variations import in_runs, neighbors
 
 __all__ = [
     "AlgorithmicTask",
@@ -14,5 +15,7 @@ __all__ = [
     "algorithm_names",
     "decode",
     "encode",
+    "in_runs",
+    "neighbors",
     "read_task_file",
 ]

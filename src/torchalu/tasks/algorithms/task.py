@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 import numpy as np
+from jaxtyping import UInt32
 
 from torchalu.arguments import check_integers_from_zero, check_positive_integers
 
@@ -232,6 +233,12 @@ def rows_to_texts(codes: np.ndarray) -> list[str]:
     """The text in each row of an array of code points."""
     codes = np.ascontiguousarray(codes, np.uint32)
     return codes.view(f"U{codes.shape[1]}").ravel().tolist() if len(codes) else []
+
+
+def texts_to_rows(texts: Sequence[str], width: int = 0) -> UInt32[np.ndarray, "texts width"]:
+    """The code points of each text in a row, with zeros behind, to the longest or to `width`."""
+    width = max(width, *map(len, texts))
+    return np.array(texts, f"U{width}").view(np.uint32).reshape(len(texts), width)
 
 
 def symbols_to_texts(symbols: np.ndarray, alphabet: Sequence[str]) -> list[str]:

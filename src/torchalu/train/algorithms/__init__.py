@@ -4,6 +4,7 @@ from torchalu.train.algorithms.adamax import ClippedAdamax
 from torchalu.train.algorithms.batches import TrainingGroup, TrainingStrings
 from torchalu.train.algorithms.clock import AlgorithmProgress
 from torchalu.train.algorithms.configuration import AlgorithmTraining
+from torchalu.train.algorithms.counterexample_training import CounterexampleTraining
 from torchalu.train.algorithms.give_up import GiveUp
 from torchalu.train.algorithms.gradient_noise import GradientNoise
 from torchalu.train.algorithms.hardening import Hardening
@@ -31,6 +32,7 @@ __all__ = [
     "AlgorithmResult",
     "AlgorithmTraining",
     "ClippedAdamax",
+    "CounterexampleTraining",
     "EndWhenRight",
     "GiveUp",
     "GradientNoise",

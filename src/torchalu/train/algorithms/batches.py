@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections import Counter
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import torch
@@ -31,6 +31,21 @@ class TrainingGroup(NamedTuple):
     seed: int
 
 
+class RepeatedStrings(Protocol):
+    """Strings of one length that are to be trained on again."""
+
+    length: int
+
+    def draw(self, count: int, rng: np.random.Generator) -> list[str]:
+        """Some of them, or none.
+
+        Args:
+            count: how many.
+            rng: where the random numbers come from.
+        """
+        ...
+
+
 class TrainingStrings:
     """The strings of each step.
 
@@ -41,6 +56,10 @@ class TrainingStrings:
         examples: how many fixed strings there are of each length, from which the strings of a step
             are drawn; drawn anew at each step if left out.
         device: where they lie.
+
+    Attributes:
+        repeated: gives a group of strings more to each step, as many as are in the others' largest;
+            none if left out.
 
     Example:
         >>> from torchalu.tasks import algorithm
@@ -63,6 +82,7 @@ class TrainingStrings:
     ) -> None:
         self.task, self.plan, self.seed = task, plan, seed
         self.examples, self.device = examples, torch.device(device)
+        self.repeated: RepeatedStrings | None = None
         self._fixed: dict[int, list[str]] = {}
 
     def __call__(self, step: int) -> list[TrainingGroup]:
@@ -72,14 +92,25 @@ class TrainingStrings:
             step: the number of optimizer steps before it.
         """
         rng = random_numbers(self.seed, "strings", step)
-        return [self._group(group, rng) for group in self.plan.draw(rng)]
+        groups = [self._group(group, rng) for group in self.plan.draw(rng)]
+        if self.repeated is not None:
+            count = max(len(group.lengths) for group in groups)
+            texts = self.repeated.draw(count, rng)
+            if texts:
+                symbols = self.task.symbols(self.repeated.length)
+                groups.append(self._encoded(texts, symbols, rng))
+        return groups
 
     def _group(self, group: LengthGroup, rng: np.random.Generator) -> TrainingGroup:
         """The strings of given lengths."""
         texts: list[str] = []
         for length, count in sorted(Counter(group.lengths).items()):
             texts += self._texts(length, count, rng)
-        batch = encode(self.task, texts, length=group.symbols)
+        return self._encoded(texts, group.symbols, rng)
+
+    def _encoded(self, texts: list[str], symbols: int, rng: np.random.Generator) -> TrainingGroup:
+        """Strings, padded to so many symbols."""
+        batch = encode(self.task, texts, length=symbols)
         tensors = (tensor.to(self.device) for tensor in batch if tensor is not None)
         return TrainingGroup(*tensors, seed=int(rng.integers(1 << 63)))
 

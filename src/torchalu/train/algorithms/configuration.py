@@ -62,6 +62,8 @@ class AlgorithmTraining:
         levels: of `Rounding`, and of the module ever after; 0 turns it off, and so does a noise
             of 0.
         sharpening: factor of `Sharpening`; 1 turns it off, and so does a noise of 0.
+        counterexamples: strings in a generation of the search of `CounterexampleTraining`; 0 turns
+            it off, and so does a noise of 0.
         attempts: at most; with noise, `GiveUp` ends those that fail, but for the last.
         patience: of `GiveUp`.
         parameter_sets: more than 1 relaxes the sharing of parameters, which needs a curriculum.
@@ -108,7 +110,8 @@ class AlgorithmTraining:
     Source:
         Freivalds & Liepins 2017, and the authors' program, for the defaults. Departures: those of
         `LengthBins` and `GradientNoise`; weights are averaged, some of the training strings have
-        long carries, and there are `Hardening`, `Rounding`, `Sharpening` and `GiveUp`.
+        long carries, and there are `Hardening`, `Rounding`, `Sharpening`, `CounterexampleTraining`
+        and `GiveUp`.
 
     Example:
         >>> from torchalu.tasks import algorithm
@@ -135,6 +138,7 @@ class AlgorithmTraining:
     wait: int = 0
     levels: int = 0
     sharpening: float = 2.0
+    counterexamples: int = 0
     attempts: int = 4
     patience: int = 500
     parameter_sets: int = 1
@@ -207,7 +211,7 @@ class AlgorithmTraining:
             if value is not None:
                 check_positive_integers(**{name: value})
         check_shares(long_carries=self.long_carries, smaller=self.smaller, threshold=self.threshold)
-        names = ("extra_steps", "wait", "levels", "end_after", "seed")
+        names = ("extra_steps", "wait", "levels", "counterexamples", "end_after", "seed")
         check_integers_from_zero(**{name: getattr(self, name) for name in names})
         check_positive(initial_scale=self.initial_scale, learning_rate=self.learning_rate)
         names = ("noise", "pull", "epsilon", "gradient_noise", "saturation")

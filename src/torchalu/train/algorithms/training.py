@@ -20,6 +20,7 @@ from torchalu.train.algorithms.adamax import ClippedAdamax
 from torchalu.train.algorithms.batches import TrainingStrings
 from torchalu.train.algorithms.clock import AlgorithmProgress, Clock
 from torchalu.train.algorithms.configuration import AlgorithmTraining
+from torchalu.train.algorithms.counterexample_training import CounterexampleTraining
 from torchalu.train.algorithms.give_up import GIVEN_UP, GiveUp
 from torchalu.train.algorithms.gradient_noise import GradientNoise
 from torchalu.train.algorithms.hardening import Hardening
@@ -138,8 +139,9 @@ def _attempt(
     _check_module(module, training)
     plan = strings.plan
     clock = Clock(task, training, module)
-    hooks = [plan, *_methods(plan, training, validation), clock]
+    hooks = [plan, *_methods(strings, training, validation), clock]
     hardening = next((hook for hook in hooks if isinstance(hook, Hardening)), None)
+    strings.repeated = next((h for h in hooks if isinstance(h, CounterexampleTraining)), None)
     if hardening is not None and not last and validation.longer:
         hooks.append(GiveUp(hardening, training.patience, at=validation.longer[0]))
     result = fit(
@@ -266,9 +268,10 @@ def validation_symbols(
 
 
 def _methods(
-    plan: LengthPlan, training: AlgorithmTraining, validation: StringValidation
+    strings: TrainingStrings, training: AlgorithmTraining, validation: StringValidation
 ) -> list[Hook]:
     """The methods that a training has turned on; relaxation comes after noise, to pool it too."""
+    task, plan = strings.task, strings.plan
     hooks: list[Hook] = []
     if training.saturation:
         hooks.append(SaturationCost(training.saturation, training.saturation_least, training.every))
@@ -296,6 +299,11 @@ def _methods(
         hooks.append(Rounding(hardening, training.levels))
     if hardening is not None and training.sharpening > 1:
         hooks.append(Sharpening(hardening, training.sharpening))
+    if hardening is not None and training.counterexamples:
+        longest = task.sample_lengths(task.lengths(plan.longest))[-1]
+        hooks.append(
+            CounterexampleTraining(hardening, task, longest, count=training.counterexamples)
+        )
     if training.end_after:
         hooks.append(EndWhenRight(training.end_after))
     return hooks

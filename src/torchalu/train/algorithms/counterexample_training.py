@@ -1,0 +1,139 @@
+"""Training on the strings that a network still gets wrong."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+import numpy as np
+import torch
+from jaxtyping import Int64
+from torch import Tensor
+
+from torchalu.arguments import check_positive_integers
+from torchalu.evaluate import find_counterexamples
+from torchalu.tasks.algorithms import AlgorithmicTask
+from torchalu.tasks.algorithms.task import rows_to_texts, texts_to_rows
+from torchalu.train.algorithms.batches import random_numbers
+from torchalu.train.algorithms.hardening import Hardening
+from torchalu.train.hooks import Hook, Progress
+
+
+class CounterexampleTraining(Hook):
+    """Searches for strings of the training lengths that are wrong, and has them trained on.
+
+    Random strings of the training lengths show little of what is wrong at much longer ones: a
+    step that is wrong once in ten million is met once in 10,000 strings of 20 bits, and in each
+    of 2000. What is wrong is there at the training lengths, too, and can be found; see
+    `find_counterexamples`. Each evaluation with whole noise begins with a search, among strings of
+    the greatest training length; what it finds is kept, and each later step of training has a
+    group of these strings more. An evaluation whose search has found some is the best only until
+    the next.
+
+    Give it behind the hooks that change what is evaluated: that is what is searched.
+
+    Args:
+        hardening: which says when its noise is whole.
+        task: draws and solves the strings; they are of no length beyond those of training.
+        length: of the strings, as the task counts it.
+        count: strings that are tried in a generation of the search.
+        generations: of neighbors.
+        most: how many wrong strings are kept; the oldest go first.
+
+    Attributes:
+        found: those that are kept, a row each: code points, padded with 0.
+        wrong: of the new strings of the last search, how many were wrong; -1 before it.
+
+    Raises:
+        ValueError: a number is not positive.
+
+    Source:
+        Ours.
+
+    Example:
+        >>> from torchalu.tasks import algorithm
+        >>> hardening = Hardening(0.5, ramp=1000, settle=1000)
+        >>> hook = CounterexampleTraining(hardening, algorithm("bmul"), 20, count=4000)
+        >>> hook.keep(["1" * 20 + "*" + "01" * 10])
+        >>> hook.draw(2, np.random.default_rng(0))
+        ['11111111111111111111*01010101010101010101', '11111111111111111111*01010101010101010101']
+    """
+
+    kept = ("found", "wrong")
+    fixed = ("length", "count", "generations", "most")
+
+    def __init__(
+        self,
+        hardening: Hardening,
+        task: AlgorithmicTask,
+        length: int,
+        count: int,
+        generations: int = 2,
+        most: int = 4096,
+    ) -> None:
+        check_positive_integers(length=length, count=count, generations=generations, most=most)
+        self.hardening, self.task, self.length = hardening, task, length
+        self.count, self.generations, self.most = count, generations, most
+        self.found: Int64[Tensor, "strings symbols"] = torch.zeros(0, 1, dtype=torch.int64)
+        self.wrong = -1
+        self._new = 0
+
+    def keep(self, texts: list[str]) -> None:
+        """Add wrong strings, those that were there already as the newest.
+
+        Args:
+            texts: inputs of the task's, of the hook's length.
+        """
+        if not texts:
+            return
+        kept = [text for text in self.texts if text not in {*texts}]
+        self.found = torch.from_numpy(texts_to_rows([*kept, *texts][-self.most :]).astype(int))
+
+    @property
+    def texts(self) -> list[str]:
+        """The strings that are kept, the oldest first."""
+        return self._written(self.found)
+
+    def draw(self, count: int, rng: np.random.Generator) -> list[str]:
+        """Strings to train on, drawn from those that are kept; none as long as there are none.
+
+        Args:
+            count: how many.
+            rng: where the random numbers come from.
+        """
+        if not len(self.found):
+            return []
+        return self._written(self.found[rng.integers(len(self.found), size=count)])
+
+    def _written(self, rows: Int64[Tensor, "strings symbols"]) -> list[str]:
+        """The texts in rows of code points."""
+        return rows_to_texts(rows.numpy().astype(np.uint32))
+
+    @contextmanager
+    def evaluating(self, progress: Progress) -> Iterator[None]:
+        """Search, once the noise is whole, among what the hooks before this one have set."""
+        hardening = self.hardening
+        self._new = 0
+        if 0 <= hardening.began <= progress.step - hardening.ramp:
+            found = find_counterexamples(
+                progress.module,
+                self.task,
+                self.length,
+                count=self.count,
+                generations=self.generations,
+                known=self.texts,
+                rng=random_numbers(progress.seed, "counterexamples", progress.step),
+            )
+            self.keep(found.texts)
+            self.wrong, self._new = found.wrong[0], len(found.texts)
+        yield
+
+    def after_evaluation(self, progress: Progress, row: Mapping[str, float]) -> None:  # noqa: ARG002
+        """Let the next evaluation count as the best, where this one's search has found some."""
+        if self._new:
+            progress.best_loss = math.inf
+
+    def columns(self) -> dict[str, float]:
+        """How many new strings were wrong, and how many are kept."""
+        return {"new_wrong": float(self.wrong), "counterexamples": float(len(self.found))}
