@@ -281,3 +281,18 @@ def test_the_network_that_is_kept_is_the_one_that_was_measured():
         assert places == list(range(places[0], places[0] + len(places)))
         assert len(places) in (2, 3)
         assert 100 < places[0] < 301
+
+
+def test_what_a_search_finds_in_the_zoo():
+    page = " ".join((ROOT / "docs/kaiser2016.md").read_text(encoding="utf-8").split())
+    rows = pl.read_csv(RESULTS / "counterexamples.csv").rows_by_key("task", named=True, unique=True)
+    others = {name: row for name, row in rows.items() if name != "bmul"}
+    assert others.keys() == {"badd", "copy", "duplicate", "reverse", "sort"}
+    assert {row["wrong"] for row in others.values()} == {0}
+    new = sorted({row["new"] for row in others.values()}, reverse=True)
+    assert "no wrong string among {:,} or {:,} new ones".format(*new) in page
+    bmul = rows["bmul"]
+    said = f"`bmul` has {bmul['wrong']} of {bmul['new']:,}, and {bmul['wrong_neighbors']} of"
+    assert f"{said} {bmul['neighbors']:,} neighbors" in page
+    learned = zoo.load("bmul")
+    assert learned.run(bmul["first"]) != learned.task.solve(bmul["first"])

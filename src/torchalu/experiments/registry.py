@@ -30,6 +30,7 @@ _MODULES = {
     "kaiser2016.ensemble": ("ensemble",),
     "kaiser2016.noise": ("noise",),
     "kaiser2016.in_use": ("steps", "levels"),
+    "kaiser2016.searched": ("counterexamples",),
     "kaiser2016.traces": ("traces",),
     "trask2018.identity": ("figure1", "table5"),
     "trask2018.arithmetic": ("table1", "table6", "table7", "table8", "table9"),

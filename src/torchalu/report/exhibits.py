@@ -96,6 +96,7 @@ EXHIBITS = {
     "kaiser2016.noise": Exhibit("what noise a network bears, and how far it holds", "table"),
     "kaiser2016.steps": Exhibit("how many steps more than symbols an algorithm takes", "table"),
     "kaiser2016.levels": Exhibit("how many levels the state is rounded to", "table"),
+    "kaiser2016.counterexamples": Exhibit("wrong strings that a search finds", "table"),
     "kaiser2016.traces": Exhibit("where digits and carries are", "traces"),
     "kaiser2016.traces_maps": Exhibit("which maps keep what", "table", experiment="traces"),
     "trask2018.table5": Exhibit("the identity function, -1000 to 1000", "table"),

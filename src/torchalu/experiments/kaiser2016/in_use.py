@@ -59,18 +59,9 @@ class InUseStudy:
         for name, numbers in (("lengths", self.lengths), (self.option, self.values)):
             if not numbers or min(numbers) < 0 or len({*numbers}) < len(numbers):
                 raise ValueError(f"{name} is {numbers}; give numbers from 0 up, each once")
-        learned = {each: find_algorithm(each) for each in self.checkpoints}
-        self._tasks = {algorithm.task.name: each for each, algorithm in learned.items()}
-        if not learned or len(self._tasks) < len(self.checkpoints):
-            raise ValueError(
-                f"checkpoints is {list(self.checkpoints)}, which have learned "
-                f"{sorted(self._tasks)}; give one or more, each of another task"
-            )
+        self._tasks = by_task(self.checkpoints)
         self.configuration = {
-            "weights": {
-                algorithm.task.name: weights_digest(algorithm.module)
-                for algorithm in learned.values()
-            },
+            "weights": weights_by_task(self._tasks),
             self.option: list(self.values),
             "lengths": list(self.lengths),
             "count": self.count,
@@ -121,6 +112,34 @@ class InUseStudy:
             self.short: wide.sort("task", "length"),
             f"{self.short}_rates": rates.sort("task", "length", self.option),
         }
+
+
+def by_task(checkpoints: Sequence[str]) -> dict[str, str]:
+    """Checkpoints by the names of the tasks that they have learned.
+
+    Args:
+        checkpoints: names in the zoo, or files.
+
+    Raises:
+        ValueError: there is no such checkpoint, none is given, or two have learned the same task.
+        OSError: a file cannot be read.
+    """
+    tasks = {find_algorithm(each).task.name: each for each in checkpoints}
+    if not tasks or len(tasks) < len(checkpoints):
+        raise ValueError(
+            f"checkpoints is {list(checkpoints)}, which have learned {sorted(tasks)}; give one or "
+            "more, each of another task"
+        )
+    return tasks
+
+
+def weights_by_task(tasks: Mapping[str, str]) -> dict[str, JSON]:
+    """The digest of the weights of each checkpoint, by its task.
+
+    Args:
+        tasks: as `by_task` gives them.
+    """
+    return {task: weights_digest(find_algorithm(each).module) for task, each in tasks.items()}
 
 
 def steps(
