@@ -162,6 +162,31 @@ def test_an_ensemble_of_one_is_that_network_and_of_more_their_mean(run, tmp_path
     assert tables["ensemble"]["chosen_seed"].to_list() == [0, 0, 0, 0]
 
 
+def test_a_mixture_takes_networks_of_different_trainings_in_the_order_of_their_folders(
+    run, tmp_path
+):
+    strings = {"lengths": (3,), "count": 6, "adversarial": False}
+    learner = NeuralGPULearner(replace(TINY, learning_rate=0.02))
+    labels = {"task": "badd", "model": "improved"}
+    setting = AlgorithmSetting(labels, BADD, learner, Strings(**strings))
+    study = Table1Study("kaiser2016.table1", [setting], Seeds(1))
+    sweep.run(study, tmp_path / "other", workers=1)
+    folders = tmp_path / "other", run
+    with pytest.raises(ValueError, match="trained or tested with other settings"):
+        ensemble(folders, tasks=("badd",), sizes=(2,), **strings)
+    mixed = ensemble(folders, tasks=("badd",), mixed=True, sizes=(4,), draws=1, **strings)
+    names = [network.name for network in stored_networks(run, task="badd", model="improved")]
+    expected = ["other/badd-improved-seed0", *(f"{run.name}/{name}" for name in names)]
+    assert [network.name for network in mixed.networks["badd"]] == expected
+    outcomes = sweep.run(mixed, tmp_path / "ensemble", workers=1)
+    assert outcomes["networks"].unique().to_list() == [" ".join(expected)]
+    (tmp_path / "copies").symlink_to(run)
+    with pytest.raises(ValueError, match="have the same weights; give each once"):
+        ensemble((run, tmp_path / "copies"), tasks=("badd",), mixed=True, sizes=(2,), **strings)
+    with pytest.raises(ValueError, match="give one or more folders with names of their own"):
+        ensemble((run, run), tasks=("badd",), mixed=True, sizes=(2,), **strings)
+
+
 def test_members_are_drawn_once_each():
     members = chosen_members(5, 3, 10)
     assert len(set(members)) == len(members) == math.comb(5, 3)

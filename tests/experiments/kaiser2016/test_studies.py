@@ -224,7 +224,10 @@ def test_a_smaller_grid_is_a_part_of_a_greater_one():
 
 @pytest.mark.parametrize(
     ("task", "unchanged"),
-    [("bmul", ("no_rounding",)), ("badd", ("no_sharpening", "no_extra_steps"))],
+    [
+        ("bmul", ("no_rounding",)),
+        ("badd", ("no_sharpening", "no_extra_steps", "no_counterexamples")),
+    ],
 )
 def test_each_ablation_changes_its_method_and_nothing_else(task, unchanged):
     made = ablations(Seeds(1), tasks=(task,))

@@ -27,6 +27,7 @@ VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
         "no_plateau_decay": {"plateau_factor": 1.0},
         "no_sharpening": {"sharpening": 1.0},
         "no_rounding": {"levels": 0},
+        "no_counterexamples": {"counterexamples": 0},
         "no_give_up": {"attempts": 1},
         "no_extra_steps": {"extra_steps": 0},
         "no_saturation_cost": {"saturation": 0.0},

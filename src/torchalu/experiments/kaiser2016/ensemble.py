@@ -14,7 +14,11 @@ import polars as pl
 from torchalu.arguments import check_positive_integers
 from torchalu.evaluate import OutputEnsemble
 from torchalu.experiments.kaiser2016.measuring import RANDOM, Strings, measure_strings
-from torchalu.experiments.kaiser2016.stored import StoredNetwork, stored_seeds
+from torchalu.experiments.kaiser2016.stored import (
+    StoredNetwork,
+    stored_mixture,
+    stored_seeds,
+)
 from torchalu.experiments.kaiser2016.summaries import adversarial, by_length
 from torchalu.experiments.seeds import one_thread
 from torchalu.train import JSON, Chunk, Part, Report
@@ -111,6 +115,7 @@ def ensemble(
     *,
     tasks: tuple[str, ...] = ("badd", "bmul"),
     model: str = "improved",
+    mixed: bool = False,
     sizes: tuple[int, ...] = (1, 3, 5),
     draws: int = 5,
     lengths: tuple[int, ...] = (20, 25, 100, 200, 2000),
@@ -125,6 +130,8 @@ def ensemble(
             differ in their seeds alone.
         tasks: names of its tasks.
         model: "improved" or "original".
+        mixed: whether the runs may differ in more than their seeds; then the first ensemble has the
+            networks that come first in the order of the folders.
         sizes: how many networks answer together.
         draws: ensembles of each size; the first has the networks that validate best, the others
             are drawn at random.
@@ -135,7 +142,8 @@ def ensemble(
 
     Raises:
         ValueError: a folder is no such run or lacks networks, two hold the same seed, or a number
-            is out of its range.
+            is out of its range; of mixed runs, two networks have the same weights or answers of
+            another form.
 
     Source:
         Kaiser & Sutskever 2016, section 4: "ensembles of 5 models almost always generalize
@@ -145,7 +153,8 @@ def ensemble(
         >>> ensemble(sizes=(5,)).chunks()  # doctest: +SKIP
         [Chunk(name='badd-5-draw0', work=5.0), ...]
     """
-    networks = {task: stored_seeds(run, task=task, model=model) for task in tasks}
+    stored = stored_mixture if mixed else stored_seeds
+    networks = {task: stored(run, task=task, model=model) for task in tasks}
     strings = Strings(lengths, count, long_count, adversarial)
     return EnsembleStudy(networks, sizes, draws, strings)
 

@@ -142,6 +142,42 @@ def stored_seeds(folders: Sequence[str | Path], **labels: Any) -> list[StoredNet
     return sorted(networks, key=lambda network: (network.validation_loss, network.seed))
 
 
+def stored_mixture(folders: Sequence[str | Path], **labels: Any) -> list[StoredNetwork]:
+    """The same of several run folders whose trainings may differ in more than their seeds.
+
+    Args:
+        folders: of the runs, each with a name of its own.
+        labels: that the networks must have.
+
+    Returns:
+        Those of the first folder first, with the folder's name before their own, since validation
+        losses of trainings that differ do not compare.
+
+    Raises:
+        ValueError: there is no folder, two have the same name, `stored_networks` refuses one, two
+            networks have the same weights, or answers of another form.
+    """
+    names = [Path(folder).name for folder in folders]
+    if not names or len({*names}) < len(names):
+        raise ValueError(f"run is {names}; give one or more folders with names of their own")
+    networks = [
+        replace(network, name=f"{name}/{network.name}")
+        for name, folder in zip(names, folders, strict=True)
+        for network in stored_networks(folder, **labels)
+    ]
+    digests: dict[str, str] = {}
+    for network in networks:
+        other = digests.setdefault(network.digest, network.name)
+        if other != network.name:
+            raise ValueError(f"{network.name} and {other} have the same weights; give each once")
+        if network.setting["filled"] != networks[0].setting["filled"]:
+            raise ValueError(
+                f"{network.name} and {networks[0].name} fill their answers in different ways; give "
+                "runs with the same --filled"
+            )
+    return networks
+
+
 def _networks(parts: Path, settings: Mapping[str, Any]) -> Iterator[StoredNetwork]:
     """All Neural GPUs whose parts are there."""
     for marker in sorted(parts.glob(f"*{MARKER}")):
