@@ -4,7 +4,9 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+import pytest
 import torch
+from scipy.stats import fisher_exact
 
 from torchalu import zoo
 from torchalu.evaluate import string_accuracy
@@ -209,43 +211,68 @@ def test_what_is_learned_of_decimal_products():
     assert (easy["right"] == easy["count"]).all()
 
 
+def products(folder=RESULTS):
+    """The outcomes of both seeds of products."""
+    return pl.read_csv(folder / "table1_seeds.csv").filter(task="bmul", model="improved")
+
+
+def right(seeds, length, kind="random"):
+    """How many strings each seed has right."""
+    rows = seeds.filter(strings=kind, length=length).sort("seed")
+    return dict(rows.select("seed", "right").iter_rows())
+
+
 def test_what_two_seeds_of_products_say():
     page = " ".join((ROOT / "docs/kaiser2016.md").read_text(encoding="utf-8").split())
-    seeds = pl.read_csv(RESULTS / "table1_seeds.csv").filter(task="bmul", model="improved")
-    random = seeds.filter(strings="random").sort("length", "seed")
-    first, second = random.filter(length=20).to_dicts()
+    seeds = products()
+    first, second = seeds.filter(strings="random", length=20).sort("seed").to_dicts()
     solved = [round(row["solved_at_seconds"]) for row in (first, second)]
     assert f"right once after {solved[0]} and {solved[1]} seconds, within the 60 minutes" in page
     seconds = [round(row["seconds"]) for row in (first, second)]
     assert f"the whole trainings of {seconds[0]} and {seconds[1]} seconds keep" in page
-    assert first["right"] == second["right"] == 1000
-    assert second["validation_loss"] < 3.5e-7 < first["validation_loss"]
-    far = random.filter(length=2000)["right"].to_list()
-    assert f"of 2000 bits it has {far[1]} of 20 products right, the first {far[0]}" in page
-    assert f"and yet {20 - far[0]} and {20 - far[1]} of 20 of 2000 bits are wrong" in page
-    others = seeds.filter(pl.col("strings") != "random", pl.col("right") < pl.col("count"))
-    assert others.select("seed", "strings", "length").rows() == [(1, "symmetric", 2000)]
-    assert (others["count"] - others["right"]).item() == 1
-    assert random.filter(length=200)["failed"].to_list()[1].count("#") == 3
+    for length in (20, 25, 100):
+        assert right(seeds, length) == {0: 1000, 1: 1000}
+    near, far = right(seeds, 200), right(seeds, 2000)
+    assert f"keep, {near[0]} and {near[1]} of 1000 of 200 bits, and {far[0]} and {far[1]}" in page
+    assert set(seeds.filter(strings="random", length=2000)["count"]) == {20}
+    assert "of products the other seed errs from 200 bits on" in page
+    chosen = pl.read_csv(RESULTS / "table1_lengths.csv").filter(task="bmul", model="improved")
+    assert set(chosen["chosen_seed"]) == {1}
+    assert (chosen["right"] == chosen["count"]).all()
+    wrong = [round(32 * 6 * row["validation_loss"]) for row in (first, second)]
+    assert f"with and without noise, {wrong[0]} and {wrong[1]} are wrong in what is kept" in page
+    older = products(RESULTS / "table1_no_counterexamples")
+    near, before = right(older, 200), right(older, 2000)
+    assert f"has {near[0]} and {near[1]} of 1000 products of 200 bits right" in page
+    assert f"right, and {before[0]} and {before[1]} of 20 of 2000; with noise" in page
+    lost = [20 - far[0], 20 - far[1], 20 - before[0], 20 - before[1]]
+    said = f"and yet {lost[0]} and {lost[1]} of 20 of 2000 bits are wrong, without counterexamples"
+    assert f"{said} {lost[2]} and {lost[3]}: their errors" in page
+
+
+def test_what_counterexamples_are_good_for():
+    """Of 2000 products of 200 bits fewer are wrong, by more than chance would have it."""
+    with_them, without = (
+        right(products(folder), 200) for folder in (RESULTS, RESULTS / "table1_no_counterexamples")
+    )
+    table = [[sum(one.values()), 2000 - sum(one.values())] for one in (with_them, without)]
+    assert fisher_exact(table).pvalue < 0.05
 
 
 def test_what_runs_of_equal_digits_do_to_products():
     page = " ".join((ROOT / "docs/kaiser2016.md").read_text(encoding="utf-8").split())
-    (network,) = stored_networks(RESULTS / "networks" / "bmul_seed1", task="bmul")
+    ours = {length: right(products(), length, "runs") for length in (100, 200, 2000)}
+    first, second = ([ours[length][seed] for length in ours] for seed in (0, 1))
+    assert "seed 0 has {} of 100 bits right, {} of 200 and {} of 2000".format(*first) in page
+    assert "of 2000, seed 1 {}, {} and {}. Without".format(*second) in page
+    folder = RESULTS / "networks" / "bmul_no_counterexamples_seed1"
+    (network,) = stored_networks(folder, task="bmul")
     module = network.load()
-    right = {
+    older = {
         length: string_accuracy(module, network.task, network.task.adversarial(length)["runs"])
         for length in (100, 200)
     }
-    assert f"seed 1 has {right[100].right} of 100 bits right and {right[200].right} of 200" in page
-    card = zoo.load("bmul").card
-    of_zoo = {one.length: one.right for one in card.measured if one.kind == "runs"}
-    assert f"the zoo's {of_zoo[100]} and {of_zoo[200]}, and {of_zoo[2000]} of 2000." in page
-    failing = {one.length for one in card.measured if one.kind != "random" and one.rate < 1}
-    assert failing == {length for length, count in of_zoo.items() if count < 10}
-    assert min(failing) == 100
-    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
-    assert f"and {of_zoo[200]} of 10 pairs of 200 bits that consist of runs" in readme
+    assert f"seed 1 has {older[100].right} of 100 bits right and {older[200].right} of 200" in page
     tried = pl.read_csv(RESULTS / "table1_runs" / "table1_seeds.csv").sort("length", "seed")
     runs, random = tried.filter(strings="runs"), tried.filter(strings="random")
     assert (set(tried["seed"]), set(runs["count"])) == ({0, 1}, {10})
@@ -261,21 +288,35 @@ def test_what_runs_of_equal_digits_do_to_products():
     assert f"and {long[1]} of 20 of 2000. What goes wrong there is not" in page
 
 
-def test_the_network_that_is_kept_is_the_one_that_was_measured():
-    (network,) = stored_networks(RESULTS / "networks" / "bmul_seed1", task="bmul")
-    seeds = pl.read_csv(RESULTS / "table1_seeds.csv").filter(task="bmul", model="improved", seed=1)
-    assert network.seed == 1
+@pytest.mark.parametrize(
+    ("folder", "seed", "table"),
+    [
+        ("bmul_seed0", 0, "."),
+        ("bmul_seed1", 1, "."),
+        ("bmul_no_counterexamples_seed1", 1, "table1_no_counterexamples"),
+    ],
+)
+def test_the_networks_that_are_kept_are_those_that_were_measured(folder, seed, table):
+    (network,) = stored_networks(RESULTS / "networks" / folder, task="bmul")
+    seeds = products(RESULTS / table).filter(seed=seed)
+    assert network.seed == seed
     assert network.validation_loss == seeds["validation_loss"][0]
     texts = network.task.sample(20, 20, np.random.default_rng(0))
-    module = network.load()
-    assert string_accuracy(module, network.task, texts).right == 20
+    assert string_accuracy(network.load(), network.task, texts).right == 20
+
+
+def test_where_the_digits_are_that_go_wrong():
     page = " ".join((ROOT / "docs/kaiser2016.md").read_text(encoding="utf-8").split())
     assert "at 200 bits have two or three beside each other, far from both ends" in page
+    folder = RESULTS / "networks" / "bmul_no_counterexamples_seed1"
+    (network,) = stored_networks(folder, task="bmul")
+    seeds = products(RESULTS / "table1_no_counterexamples").filter(seed=1)
     named = seeds.filter(strings="random", length=200)["failed"].item().split()
+    assert len(named) == 3
     sets = {kind: strings for kind, _, strings in Strings((200,), count=1000).sets(network.task)}
     failed = encode(network.task, [sets["random"][int(place[1:])] for place in named])
     with torch.no_grad():
-        wrong = module(failed.inputs, failed.lengths).argmax(-1) != failed.targets
+        wrong = network.load()(failed.inputs, failed.lengths).argmax(-1) != failed.targets
     for row in wrong:
         places = row.nonzero().flatten().tolist()
         assert places == list(range(places[0], places[0] + len(places)))
@@ -283,16 +324,44 @@ def test_the_network_that_is_kept_is_the_one_that_was_measured():
         assert 100 < places[0] < 301
 
 
-def test_what_a_search_finds_in_the_zoo():
+def test_what_a_search_finds():
     page = " ".join((ROOT / "docs/kaiser2016.md").read_text(encoding="utf-8").split())
-    rows = pl.read_csv(RESULTS / "counterexamples.csv").rows_by_key("task", named=True, unique=True)
-    others = {name: row for name, row in rows.items() if name != "bmul"}
-    assert others.keys() == {"badd", "copy", "duplicate", "reverse", "sort"}
-    assert {row["wrong"] for row in others.values()} == {0}
-    new = sorted({row["new"] for row in others.values()}, reverse=True)
-    assert "no wrong string among {:,} or {:,} new ones".format(*new) in page
-    bmul = rows["bmul"]
-    said = f"`bmul` has {bmul['wrong']} of {bmul['new']:,}, and {bmul['wrong_neighbors']} of"
-    assert f"{said} {bmul['neighbors']:,} neighbors" in page
+    rows = pl.read_csv(RESULTS / "counterexamples.csv")
+    assert set(rows["task"]) == {"badd", "bmul", "copy", "duplicate", "reverse", "sort"}
+    assert set(rows["wrong"]) == {0}
+    assert rows["new"].min() > 16_000
+    folder = RESULTS / "table1_no_counterexamples"
+    older = pl.read_csv(folder / "counterexamples.csv").row(0, named=True)
+    said = f"counterexamples has {older['wrong']} wrong of {older['new']:,} new ones, and"
+    assert f"{said} {older['wrong_neighbors']:,} of {older['neighbors']:,} neighbors" in page
+    assert right(products(folder), 100)[1] == 1000
+    (network,) = stored_networks(RESULTS / "networks" / "bmul_no_counterexamples_seed1")
+    assert string_accuracy(network.load(), network.task, [older["first"]]).right == 0
+
+
+def test_what_the_zoos_products_are():
+    page = " ".join((ROOT / "docs/kaiser2016.md").read_text(encoding="utf-8").split())
+    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
     learned = zoo.load("bmul")
-    assert learned.run(bmul["first"]) != learned.task.solve(bmul["first"])
+    card, seeds = learned.card, products()
+    (network,) = stored_networks(RESULTS / "networks" / "bmul_seed1", task="bmul")
+    ours, kept = learned.module.state_dict(), network.load().state_dict()
+    assert all(torch.equal(ours[name], value) for name, value in kept.items())
+    best = seeds.sort("validation_loss").row(0, named=True)
+    assert (
+        (card.seed, card.seeds_tried, card.seeds_generalizing) == (best["seed"], 2, 1) == (1, 2, 1)
+    )
+    measured = {(one.kind, one.length): (one.right, one.count) for one in card.measured}
+    table = seeds.filter(seed=1).select("strings", "length", "right", "count").iter_rows()
+    assert measured == {(kind, length): (good, count) for kind, length, good, count in table}
+    random = {length: counts for (kind, length), counts in measured.items() if kind == "random"}
+    assert random == dict.fromkeys((20, 25, 100, 200), (1000, 1000)) | {2000: (20, 20)}
+    assert "all of 1000 pairs of 20, 25, 100 and 200 bits each are right and all of 20 of" in readme
+    assert f"of which the other seed has {right(seeds, 2000)[0]}; so are" in readme
+    runs = [measured["runs", length][0] for length in (200, 2000)]
+    assert f"so are {runs[0]} of 10 pairs of 200 bits" in readme
+    assert f"of equal digits, and {runs[1]} of 10 of 2000" in readme
+    wrong = {key: count - good for key, (good, count) in measured.items() if good < count}
+    assert wrong.keys() == {("runs", n) for n in (100, 200, 2000)} | {("sparse", 2000)}
+    assert wrong["sparse", 2000] == 2
+    assert "but the runs of 100 bits and more and two sparse ones of 2000" in page
