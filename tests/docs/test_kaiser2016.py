@@ -365,3 +365,12 @@ def test_what_the_zoos_products_are():
     assert wrong.keys() == {("runs", n) for n in (100, 200, 2000)} | {("sparse", 2000)}
     assert wrong["sparse", 2000] == 2
     assert "but the runs of 100 bits and more and two sparse ones of 2000" in page
+
+
+def test_two_levels_cost_no_string():
+    page = " ".join((ROOT / "docs/kaiser2016.md").read_text(encoding="utf-8").split())
+    assert "cost none of them a string of 20 or of 100, nor `bmul` one of ten products of" in page
+    rates = pl.read_csv(RESULTS / "levels_rates.csv").filter(levels=2)
+    assert set(rates["task"]) == {"badd", "bmul", "copy", "duplicate", "reverse", "sort"}
+    assert set(rates["wrong"]) == {0}
+    assert rates.filter(task="bmul", length=2000)["count"].item() == 10

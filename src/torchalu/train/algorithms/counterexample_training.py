@@ -87,8 +87,9 @@ class CounterexampleTraining(Hook):
         """
         if not texts:
             return
-        kept = [text for text in self.texts if text not in {*texts}]
-        self.found = torch.from_numpy(texts_to_rows([*kept, *texts][-self.most :]).astype(int))
+        new = set(texts)
+        every = [*(text for text in self.texts if text not in new), *texts]
+        self.found = torch.from_numpy(texts_to_rows(every[-self.most :]).astype(np.int64))
 
     @property
     def texts(self) -> list[str]:
