@@ -356,8 +356,14 @@ def test_what_the_zoos_products_are():
     assert measured == {(kind, length): (good, count) for kind, length, good, count in table}
     random = {length: counts for (kind, length), counts in measured.items() if kind == "random"}
     assert random == dict.fromkeys((20, 25, 100, 200), (1000, 1000)) | {2000: (20, 20)}
-    assert "all of 1000 pairs of 20, 25, 100 and 200 bits each are right and all of 20 of" in readme
-    assert f"of which the other seed has {right(seeds, 2000)[0]}; so are" in readme
+    more = pl.read_csv(RESULTS / "products_of_2000_bits" / "ensemble_seeds.csv").row(0, named=True)
+    assert (more["networks"], more["count"]) == ("bmul-improved-seed1", 100)
+    said = f"bits each are right and {more['right']} of 100 of 2000, where the other seed has"
+    assert f"all of 1000 pairs of 20, 25, 100 and 200 {said}" in readme
+    assert f"{said} {right(seeds, 2000)[0]} of 20; so are" in readme
+    assert f"the chosen seed has {more['right']} right (`results/kaiser2016/products_of" in page
+    texts = [next(Strings((2000,), 1, n, False).sets(learned.task))[2] for n in (20, 100)]
+    assert texts[0] == texts[1][:20]
     runs = [measured["runs", length][0] for length in (200, 2000)]
     assert f"so are {runs[0]} of 10 pairs of 200 bits" in readme
     assert f"of equal digits, and {runs[1]} of 10 of 2000" in readme
