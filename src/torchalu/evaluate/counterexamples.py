@@ -43,9 +43,9 @@ def find_counterexamples(
 
     The first generation are new strings: three quarters as the task draws them, and a quarter that
     consist of runs of equal symbols. Each further one are neighbors of the strings that were wrong
-    in the one before it, in one to four symbols. What is wrong once in 10,000 random strings is
-    so a thousand times more often among the neighbors of one that is: a few generations find
-    hundreds where random strings show one, or none.
+    in the one before it, in one to four symbols. Neighbors of a wrong string
+    are wrong far more often than others: a few generations find hundreds where random strings show
+    one, or none.
 
     Args:
         module: answers strings, as `string_accuracy` takes it.

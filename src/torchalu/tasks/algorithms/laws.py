@@ -68,12 +68,24 @@ def spread_runs(
         base: of the digits.
         rng: where the random numbers come from.
     """
+    return _by_turns(spread_switches(shape, rng), base, rng)
+
+
+def spread_switches(
+    shape: tuple[int, ...], rng: np.random.Generator
+) -> Bool[np.ndarray, "... length"]:
+    """Where runs of all sizes begin, but for the first: a size's logarithm is uniform.
+
+    Args:
+        shape: of the places, a row each.
+        rng: where the random numbers come from.
+    """
     length = shape[-1]
     sizes = np.floor(length ** rng.random(shape)).astype(int)
     ends = np.minimum(sizes.cumsum(-1), length)
     switches = np.zeros((*shape[:-1], length + 1), bool)
     np.put_along_axis(switches, ends, True, -1)
-    return _by_turns(switches[..., :length], base, rng)
+    return switches[..., :length]
 
 
 def _by_turns(

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Int, UInt32
 
+from torchalu.tasks.algorithms.laws import spread_switches
 from torchalu.tasks.algorithms.task import AlgorithmicTask, rows_to_texts, texts_to_rows
 
 _CHANGES = 4
@@ -77,11 +78,8 @@ def in_runs(
     if not texts:
         return []
     codes = texts_to_rows(texts)
-    size = codes.shape[1]
-    ends = np.floor(size ** rng.random(codes.shape)).astype(int).cumsum(1)
-    first = np.zeros((len(codes), size + 1), int)
-    np.put_along_axis(first, np.minimum(ends, size), np.minimum(ends, size), 1)
-    start = np.maximum.accumulate(first[:, :size], 1)
+    switches = spread_switches(codes.shape, rng)
+    start = np.maximum.accumulate(np.where(switches, np.arange(codes.shape[1]), 0), 1)
     shared = (codes == codes[0]).all(0)
     made = np.where(shared, codes, np.take_along_axis(codes, start, 1))
     return _inputs(task, made, length)
