@@ -11,10 +11,9 @@ import polars as pl
 
 from torchalu.arguments import check_positive_integers
 from torchalu.evaluate import string_accuracy, wilson
-from torchalu.experiments.kaiser2016.stored import weights_digest
+from torchalu.experiments.kaiser2016.checkpoints import Checkpoints
 from torchalu.experiments.seeds import one_thread
 from torchalu.train import JSON, Chunk, Part, Report
-from torchalu.zoo import find as find_algorithm
 
 _STREAM = 0x57E95
 
@@ -59,9 +58,9 @@ class InUseStudy:
         for name, numbers in (("lengths", self.lengths), (self.option, self.values)):
             if not numbers or min(numbers) < 0 or len({*numbers}) < len(numbers):
                 raise ValueError(f"{name} is {numbers}; give numbers from 0 up, each once")
-        self._tasks = by_task(self.checkpoints)
+        self._learned = Checkpoints(self.checkpoints)
         self.configuration = {
-            "weights": weights_by_task(self._tasks),
+            "weights": self._learned.weights(),
             self.option: list(self.values),
             "lengths": list(self.lengths),
             "count": self.count,
@@ -69,11 +68,11 @@ class InUseStudy:
 
     def chunks(self) -> list[Chunk]:
         """Each task."""
-        return [Chunk(task, 1.0) for task in self._tasks]
+        return self._learned.chunks()
 
     def run(self, chunk: Chunk, scratch: Path, report: Report) -> Part:  # noqa: ARG002
         """Test one network; see `torchalu.train.Study`."""
-        learned = find_algorithm(self._tasks[chunk.name])
+        learned = self._learned.load(chunk.name)
         rows = []
         pairs = [(length, value) for length in self.lengths for value in self.values]
         with one_thread():
@@ -112,34 +111,6 @@ class InUseStudy:
             self.short: wide.sort("task", "length"),
             f"{self.short}_rates": rates.sort("task", "length", self.option),
         }
-
-
-def by_task(checkpoints: Sequence[str]) -> dict[str, str]:
-    """Checkpoints by the names of the tasks that they have learned.
-
-    Args:
-        checkpoints: names in the zoo, or files.
-
-    Raises:
-        ValueError: there is no such checkpoint, none is given, or two have learned the same task.
-        OSError: a file cannot be read.
-    """
-    tasks = {find_algorithm(each).task.name: each for each in checkpoints}
-    if not tasks or len(tasks) < len(checkpoints):
-        raise ValueError(
-            f"checkpoints is {list(checkpoints)}, which have learned {sorted(tasks)}; give one or "
-            "more, each of another task"
-        )
-    return tasks
-
-
-def weights_by_task(tasks: Mapping[str, str]) -> dict[str, JSON]:
-    """The digest of the weights of each checkpoint, by its task.
-
-    Args:
-        tasks: as `by_task` gives them.
-    """
-    return {task: weights_digest(find_algorithm(each).module) for task, each in tasks.items()}
 
 
 def steps(

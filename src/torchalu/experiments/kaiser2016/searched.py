@@ -12,10 +12,9 @@ import polars as pl
 
 from torchalu.arguments import check_positive_integers
 from torchalu.evaluate import find_counterexamples, wilson
-from torchalu.experiments.kaiser2016.in_use import by_task, weights_by_task
+from torchalu.experiments.kaiser2016.checkpoints import Checkpoints
 from torchalu.experiments.seeds import one_thread
 from torchalu.train import JSON, Chunk, Part, Report
-from torchalu.zoo import find as find_algorithm
 
 _STREAM = 0x5EA7C4
 
@@ -50,9 +49,9 @@ class CounterexampleStudy:
         check_positive_integers(count=self.count, generations=self.generations)
         if not self.lengths or min(self.lengths) < 1 or len({*self.lengths}) < len(self.lengths):
             raise ValueError(f"lengths is {self.lengths}; give positive integers, each once")
-        self._tasks = by_task(self.checkpoints)
+        self._learned = Checkpoints(self.checkpoints)
         self.configuration = {
-            "weights": weights_by_task(self._tasks),
+            "weights": self._learned.weights(),
             "lengths": list(self.lengths),
             "count": self.count,
             "generations": self.generations,
@@ -60,11 +59,11 @@ class CounterexampleStudy:
 
     def chunks(self) -> list[Chunk]:
         """Each task."""
-        return [Chunk(task, 1.0) for task in self._tasks]
+        return self._learned.chunks()
 
     def run(self, chunk: Chunk, scratch: Path, report: Report) -> Part:  # noqa: ARG002
         """Search in one network; see `torchalu.train.Study`."""
-        learned = find_algorithm(self._tasks[chunk.name])
+        learned = self._learned.load(chunk.name)
         rows = []
         with one_thread():
             for number, length in enumerate(self.lengths):
@@ -89,6 +88,7 @@ class CounterexampleStudy:
                         "wrong": found.wrong[0],
                         "neighbors": sum(found.tried[1:]),
                         "wrong_neighbors": sum(found.wrong[1:]),
+                        "least_margin": found.margins[0],
                         "first": found.texts[0] if found.texts else "",
                     }
                 )
@@ -102,26 +102,30 @@ class CounterexampleStudy:
 
         Returns:
             `counterexamples`: how many new strings were tried and were wrong, with the 95%
-            interval of the percentage, the same of the neighbors of wrong ones, whose percentage
-            says nothing of other strings, and the first wrong string.
+            interval of the percentage, the same of the neighbors of the hardest, whose percentage
+            says nothing of other strings, the least margin, and the first wrong string.
         """
         ends = [wilson(*row) for row in outcomes.select("wrong", "new").iter_rows()]
         table = outcomes.with_columns(
             100 * pl.Series("low", [low for low, _ in ends], pl.Float64),
             100 * pl.Series("high", [high for _, high in ends], pl.Float64),
         )
-        names = ("task", "length", "new", "wrong", "low", "high", "neighbors", "wrong_neighbors")
-        return {"counterexamples": table.select(*names, "first").sort("task", "length")}
+        return {
+            "counterexamples": table.select(
+                *("task", "length", "new", "wrong", "low", "high"),
+                *("neighbors", "wrong_neighbors", "least_margin", "first"),
+            ).sort("task", "length")
+        }
 
 
 def counterexamples(
     checkpoints: tuple[str, ...] = ("badd", "bmul", "copy", "reverse", "duplicate", "sort"),
     *,
     lengths: tuple[int, ...] = (20,),
-    count: int = 20_000,
-    generations: int = 2,
+    count: int = 5000,
+    generations: int = 8,
 ) -> CounterexampleStudy:
-    """Beyond the paper: wrong strings among new ones, and among the neighbors of wrong ones.
+    """Beyond the paper: wrong strings among new ones, and among the neighbors of the hardest.
 
     A quarter of the new strings consist of runs of equal symbols.
 
