@@ -289,16 +289,22 @@ def test_eval_searches_for_what_is_wrong(copy, wrong, capsys):
     out = capsys.readouterr().out
     line, *failures = [line for line in out.splitlines() if line.startswith("search, length 9: ")]
     counts = re.fullmatch(
-        r".*: (\d+) of (\d+) new strings wrong, (\d+) of (\d+) neighbors of wrong ones", line
+        r".*: (\d+) of (\d+) new strings wrong, (\d+) of (\d+) neighbors of the hardest; "
+        r"least margin (-[\d.]+)",
+        line,
     )
-    new_wrong, new, near_wrong, near = map(int, counts.groups())
+    new_wrong, new, near_wrong, near = map(int, counts.groups()[:4])
     assert 0.8 * new < new_wrong < new <= 50  # one in 32 random ones is a palindrome; more in runs
-    assert 0.8 * near < near_wrong <= near <= 100
+    assert 0.8 * near < near_wrong <= near <= 8 * 40
     texts = [failure.split()[3] for failure in failures]
     assert len(texts) == 3
     assert all(len(text) == 9 and text != text[::-1] for text in texts)
     assert main(["algorithm", "eval", copy, "--length", "30", "--search", "40"]) == 0
-    assert re.search(r"search, length 30: 0 of \d\d new strings wrong\n", capsys.readouterr().out)
+    assert re.search(
+        r"search, length 30: 0 of \d\d new strings wrong, 0 of \d+ neighbors of the hardest; "
+        r"least margin [\d.]+\n",
+        capsys.readouterr().out,
+    )
 
 
 def test_of_long_failures_the_first_wrong_symbol_is_shown(wrong):

@@ -33,6 +33,47 @@ def rare(row):
     return all(row[3:23:2])
 
 
+class Graded(nn.Module):
+    """Copies, the less surely the more a part of the string is as it says; wrong if all of it is.
+
+    The logit of the first symbol's right answer is ahead by the number of other symbols there, less
+    a half.
+    """
+
+    def __init__(self, part):
+        super().__init__()
+        self.part = torch.tensor([int(symbol) + 1 for symbol in part])
+
+    def forward(self, symbols, lengths=None, steps=None):
+        logits = 100 * nn.functional.one_hot(symbols, 3).float()
+        others = (symbols[:, 3 : 3 + len(self.part)] != self.part).sum(1)
+        logits[:, 0] = nn.functional.one_hot(symbols[:, 0], 3) * (others - 0.5)[:, None]
+        return logits
+
+
+def margin(text, part):
+    """That of `Graded`."""
+    return sum(a != b for a, b in zip(text[3:], part, strict=False)) - 0.5
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_nearly_wrong_strings_lead_to_wrong_ones(seed):
+    """Which one in a million random strings are."""
+    part = "01101001100101101001"
+    rng = np.random.default_rng(seed)
+    random = find_counterexamples(Graded(part), COPY, 60, count=9000, generations=0, rng=rng)
+    assert random.texts == []
+    found = find_counterexamples(Graded(part), COPY, 60, count=1000, generations=8, rng=rng)
+    assert found.texts
+    assert all(text[3:].startswith(part) for text in found.texts)
+    assert found.margins == [margin(text, part) for text in found.hardest]
+    assert found.margins == sorted(found.margins)
+    assert found.margins[0] == -0.5
+    assert 40 <= len(found.hardest) == len(set(found.hardest)) <= 50
+    new = [margin(text, part) for text in COPY.sample(60, 1000, rng)]
+    assert found.margins[-1] < np.quantile(new, 0.05)
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_neighbors_of_rare_wrong_strings_are_wrong_often(seed):
     module = WrongWhere(rare)
@@ -44,20 +85,43 @@ def test_neighbors_of_rare_wrong_strings_are_wrong_often(seed):
         int(part.sum()) for part in np.split(seen, np.cumsum(found.tried))[: len(found.tried)]
     ]
     assert 0 < found.wrong[0] < 60
-    later = sum(found.wrong[1:]) / sum(found.tried[1:])
-    assert later > 20 * found.wrong[0] / found.tried[0]
+    starts = 4000 / 20
+    assert sum(found.wrong[1:]) / sum(found.tried[1:]) > 0.2 * found.wrong[0] / starts
 
 
-def test_neighbors_of_known_strings_are_tried_where_new_ones_are_right():
+def test_known_strings_are_starts_where_new_ones_are_right():
     def rule(row):
         return all(row[:22])  # one in four million
 
     known = ["1" * 22 + "00"]
-    alone = find_counterexamples(WrongWhere(rule), algorithm("copy"), 24, count=40)
-    assert (alone.texts, alone.wrong) == ([], [0])
+    alone = find_counterexamples(WrongWhere(rule), COPY, 24, count=40)
+    assert (alone.texts, sum(alone.wrong)) == ([], 0)
     found = find_counterexamples(WrongWhere(rule), COPY, 24, count=40, known=known)
     assert found.texts
+    assert known[0] not in found.texts
     assert all(text.startswith("1" * 22) for text in found.texts)
+    assert found.hardest[0] == known[0]
+    assert found.margins == [-1.0, 1.0]
+
+
+def test_of_many_known_strings_as_many_are_tried_as_of_new_ones():
+    module = WrongWhere(lambda row: False)
+    known = COPY.sample(24, 300, np.random.default_rng(7))
+    found = find_counterexamples(module, COPY, 24, count=40, generations=0, known=known)
+    assert module.seen[:40] == [text for text in module.seen if text in {*known}]
+    assert len(module.seen) == 40 + found.tried[0]
+
+
+def test_a_margin_that_is_no_number_is_the_least():
+    class Broken(WrongWhere):
+        def forward(self, symbols, lengths=None, steps=None):
+            logits = super().forward(symbols)
+            logits[symbols[:, :3].eq(2).all(1)] = torch.nan
+            return logits
+
+    found = find_counterexamples(Broken(rare), COPY, 24, count=200, generations=2)
+    assert found.margins[0] == -np.inf
+    assert found.hardest[0].startswith("111")
 
 
 def test_a_quarter_of_the_new_ones_come_in_runs():

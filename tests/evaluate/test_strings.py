@@ -57,6 +57,27 @@ def test_strings_with_one_wrong_symbol_are_failures_in_their_places():
     assert accuracy.digits == pytest.approx((symbols - 3) / symbols)
     sure, wrong = np.log(1 + 3 * np.exp(-5.0)), np.log(3 + np.exp(5.0))
     assert accuracy.loss == pytest.approx(((symbols - 3) * sure + 3 * wrong) / symbols)
+    assert accuracy.margins.tolist() == [-5 if n in {0, 5, 13} else 5 for n in range(15)]
+
+
+def test_a_margin_is_that_of_the_place_where_it_is_least():
+    class Random(nn.Module):
+        def forward(self, symbols, lengths):
+            rows = [
+                np.random.default_rng(row).normal(size=(len(row), 4)) for row in symbols.tolist()
+            ]
+            return torch.from_numpy(np.stack(rows))
+
+    accuracy = string_accuracy(Random(), BADD, TEXTS)
+    for text, margin, correct in zip(TEXTS, accuracy.margins, accuracy.correct, strict=True):
+        batch = encode(BADD, [text])
+        logits = Random()(batch.inputs, batch.lengths)[0].numpy()
+        least = [
+            row[t] - np.delete(row, t).max()
+            for row, t in zip(logits, batch.targets[0], strict=True)
+        ]
+        assert margin == min(least)
+        assert correct == (margin > 0)
 
 
 def test_strings_of_a_length_run_together_without_padding_as_far_as_they_fit():

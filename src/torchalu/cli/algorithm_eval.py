@@ -46,8 +46,8 @@ class Evaluate:
     has none."""
 
     search: Annotated[int, tyro.conf.arg(metavar="N")] = 0
-    """Search for wrong strings among so many new ones of each length, and twice among neighbors of
-    those that are wrong; 0 searches none."""
+    """Search for wrong strings among so many new ones of each length, and then among neighbors of
+    those that are nearest to being wrong; 0 searches none."""
 
     task: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None
     """Rows to draw strings from, for a task of your own: best ones it was not trained on."""
@@ -126,7 +126,7 @@ class Evaluate:
         from torchalu.engine.progress import watch
         from torchalu.evaluate import find_counterexamples
 
-        with watch(not self.quiet, 3 * self.search, f"search, length {length}") as step:
+        with watch(not self.quiet, 9 * self.search, f"search, length {length}") as step:
             found = find_counterexamples(
                 learned.module,
                 learned.task,
@@ -137,5 +137,6 @@ class Evaluate:
             )
         line = f"search, length {length}: {found.wrong[0]} of {found.tried[0]} new strings wrong"
         if len(found.tried) > 1:
-            line += f", {sum(found.wrong[1:])} of {sum(found.tried[1:])} neighbors of wrong ones"
+            line += f", {sum(found.wrong[1:])} of {sum(found.tried[1:])} neighbors of the hardest"
+        line += f"; least margin {found.margins[0]:.3g}"
         return [line, *failure_lines(learned, f"search, length {length}", found.texts[:_SHOWN])]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from jaxtyping import Bool
+from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -29,11 +29,14 @@ class StringAccuracy:
         correct: for each string whether every symbol of the answer is right.
         digits: the fraction of all symbols that is.
         loss: the mean cross-entropy of a symbol.
+        margins: by how much the logit of the right symbol exceeds that of any other, at the place
+            of a string where it does so least; negative for a wrong string.
     """
 
     correct: Bool[np.ndarray, " strings"]
     digits: float
     loss: float
+    margins: Float[np.ndarray, " strings"]
 
     @property
     def right(self) -> int:
@@ -108,19 +111,20 @@ def string_accuracy(
     check_strings(module, longest, len(texts), f"texts holds a string of {longest} symbols")
     batch = encode(task, list(texts))
     device = _device(module)
-    correct = np.zeros(len(texts), bool)
+    correct, margins = np.zeros(len(texts), bool), np.zeros(len(texts))
     symbols, loss, done = 0, 0.0, 0
     with evaluation_mode(module):
         for places in _batches(module, batch, batch_symbols, device):
-            right, entropy = _answers(module, batch, places, device)
+            right, margin, entropy = _answers(module, batch, places, device)
             correct[places.numpy()] = right.all(1).numpy()
+            margins[places.numpy()] = margin.numpy()
             symbols += int(right.sum())
             loss += entropy
             done += len(places)
             if progress is not None:
                 progress(done, len(texts))
     total = int(batch.lengths.sum())
-    return StringAccuracy(correct, symbols / total, loss / total)
+    return StringAccuracy(correct, symbols / total, loss / total, margins)
 
 
 def check_strings(module: nn.Module, symbols: int, count: int, what: str) -> None:
@@ -162,8 +166,8 @@ def _batches(
 @torch.no_grad()
 def _answers(
     module: nn.Module, batch: SymbolBatch, places: Tensor, device: torch.device
-) -> tuple[Tensor, float]:
-    """Which symbols of strings of one length are right, and the sum of their cross-entropies."""
+) -> tuple[Tensor, Tensor, float]:
+    """Which symbols of strings of one length are right, by what margin, and the cross-entropy."""
     lengths = batch.lengths[places].to(device)
     length = int(lengths[0])
     inputs = batch.inputs[places, :length].to(device)
@@ -171,5 +175,8 @@ def _answers(
     targets = batch.targets[places, :length].to(device)
     logits = module(inputs, lengths)
     right = (logits.argmax(-1) == targets).cpu()
+    target = targets[..., None]
+    others = logits.scatter(-1, target, -torch.inf).amax(-1)
+    margins = (logits.gather(-1, target).squeeze(-1) - others).amin(1).cpu()
     entropy = functional.cross_entropy(logits.flatten(0, 1), targets.flatten(), reduction="sum")
-    return right, entropy.item()
+    return right, margins, entropy.item()

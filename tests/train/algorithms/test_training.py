@@ -131,7 +131,9 @@ def test_the_average_is_kept_with_sharp_gates(monkeypatch):
     losses = itertools.count(-1000)
 
     def ever_better(module, task, texts):
-        return StringAccuracy(np.ones(len(texts), dtype=bool), 1.0, -next(losses) / 1000)
+        return StringAccuracy(
+            np.ones(len(texts), dtype=bool), 1.0, -next(losses) / 1000, np.ones(len(texts))
+        )
 
     monkeypatch.setattr("torchalu.train.algorithms.validation.string_accuracy", ever_better)
     training = AlgorithmTraining(

@@ -21,7 +21,7 @@ class Scripted:
         n = task.symbols(task.length_of(texts[0]))
         right = round(self.rates[n] * len(texts))
         correct = np.arange(len(texts)) < right
-        return StringAccuracy(correct, 0.9, self.loss)
+        return StringAccuracy(correct, 0.9, self.loss, np.zeros(len(texts)))
 
 
 def test_more_right_strings_count_more_than_a_lower_cross_entropy(monkeypatch):
@@ -92,7 +92,7 @@ def test_strings_under_noise_count_as_those_of_more_lengths(monkeypatch):
         noise = tried.amplitude if isinstance(tried, Noisy) else 0.0
         calls.append((noise, len(texts[0])))
         right = {(0.5, 8): 5, (0.5, 16): 3}.get(calls[-1], 8)
-        return StringAccuracy(np.arange(10) < right, 0.9, 1.0)
+        return StringAccuracy(np.arange(10) < right, 0.9, 1.0, np.zeros(10))
 
     monkeypatch.setattr("torchalu.train.algorithms.validation.string_accuracy", accuracy)
     validation = StringValidation(algorithm("copy"), [4, 8, 16, 32], count=10, seed=0, noise=0.5)
