@@ -56,7 +56,7 @@ def test_the_recipes_have_the_papers_numbers():
     improved = AlgorithmTraining.improved(algorithm("bmul"))
     assert (improved.maps, improved.learning_rate, improved.steps) == (96, 0.005, 20_000)
     assert (min(improved.bins), max(improved.bins), improved.bins_per_step) == (2, 41, 9)
-    assert (improved.extra_steps, improved.smaller, improved.counterexamples) == (16, 0.05, 4000)
+    assert (improved.extra_steps, improved.smaller, improved.counterexamples) == (16, 0.05, 1000)
     sums = AlgorithmTraining.improved(algorithm("badd"))
     assert (sums.extra_steps, sums.sharpening, sums.wait, max(sums.validate_at)) == (0, 1, 2000, 40)
     assert sums.counterexamples == 0

@@ -1,6 +1,7 @@
 """Strings that are wrong are searched for once the noise is whole, kept, and trained on."""
 
 import dataclasses
+import itertools
 import math
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 import torch
 from torch import nn
 
-from torchalu.evaluate import find_counterexamples
+from torchalu.evaluate import string_accuracy
 from torchalu.tasks import algorithm
 from torchalu.tasks.algorithms import encode
 from torchalu.train import Progress, loop
@@ -20,7 +21,6 @@ from torchalu.train.algorithms import (
     TrainingStrings,
     train_algorithm,
 )
-from torchalu.train.algorithms.batches import random_numbers
 
 COPY = algorithm("copy")
 TRAINING = AlgorithmTraining(
@@ -57,10 +57,10 @@ def test_the_search_begins_with_the_whole_noise(step, searched):
     hook, state = hook_with(step)
     with hook.evaluating(state):
         assert bool(hook.texts) is searched
-    assert all(text.count("1") >= 3 for text in hook.texts)
+    wrong = sum(text.count("1") >= 3 for text in hook.texts)
+    assert hook.columns()["found_wrong"] == (wrong if searched else -1)
     hook.after_evaluation(state, {})
     assert state.best_loss == (math.inf if searched else 0.25)
-    assert (hook.columns()["new_wrong"] > 0) is searched
     assert hook.columns()["counterexamples"] == len(hook.texts)
 
 
@@ -68,7 +68,9 @@ def test_nothing_is_searched_before_the_task_is_learned():
     hook, state = hook_with(500, began=-1)
     with hook.evaluating(state):
         pass
-    assert hook.columns() == {"new_wrong": -1, "counterexamples": 0}
+    columns = hook.columns()
+    assert math.isnan(columns.pop("least_margin"))
+    assert columns == {"found_wrong": -1, "counterexamples": 0}
     assert hook.draw(3, np.random.default_rng(0)) == []
 
 
@@ -82,13 +84,15 @@ def test_a_search_that_finds_nothing_leaves_the_best_as_it_is():
     with hook.evaluating(state):
         pass
     hook.after_evaluation(state, {})
-    assert (state.best_loss, hook.texts, hook.wrong) == (0.25, ["111000"], 0)
+    assert (state.best_loss, hook.wrong, hook.margin) == (0.25, 0, 1)
+    assert "111000" in hook.texts
+    assert len(hook.texts) == 3  # and the two that one in twenty of 40 strings are
 
 
 def test_the_newest_are_kept():
     hook, _ = hook_with(0, most=3)
     hook.keep(["000000", "111111"])
-    hook.keep(["010101", "000000", "110110"])
+    hook.keep(["010101", "000000", "110110", "000000"])
     assert hook.texts == ["010101", "000000", "110110"]
     hook.keep(["111000"])
     assert hook.texts == ["000000", "110110", "111000"]
@@ -134,13 +138,15 @@ def test_a_training_goes_on_where_it_was(tmp_path, monkeypatch):
 
 
 def test_the_evaluated_network_is_searched_and_the_last_one_kept():
-    """Averaged, with sharp gates: the same search in the network that is returned finds as much."""
+    """Averaged, with sharp gates: in the network that is returned a string has that margin."""
     task = algorithm("reverse")
     result = train_algorithm(task, TRAINING)
     last = result.records.row(-1, named=True)
     assert result.best_step == last["step"]
-    rng = random_numbers(TRAINING.seed, "counterexamples", result.best_step)
-    found = find_counterexamples(result.module, task, 6, count=40, rng=rng)
-    assert found.wrong[0] == last["new_wrong"] > 0
+    texts = ["".join(symbols) for symbols in itertools.product("01", repeat=6)]
+    margins = string_accuracy(result.module, task, texts).margins
+    assert 0 < last["found_wrong"] <= (margins < 0).sum()
+    assert abs(margins - last["least_margin"]).min() < 1e-5
     not_sharp = dataclasses.replace(TRAINING, sharpening=1.0)
-    assert train_algorithm(task, not_sharp).records["new_wrong"][-1] != last["new_wrong"]
+    other = train_algorithm(task, not_sharp).records["least_margin"][-1]
+    assert abs(margins - other).min() > 1e-3

@@ -300,7 +300,7 @@ class AlgorithmTraining:
                 settle=1200,
                 wait=400,
                 sharpening=1.25,
-                counterexamples=4000,
+                counterexamples=1000,
                 smaller=0.05,
                 plateau_rests=True,
             )

@@ -27,8 +27,9 @@ class CounterexampleTraining(Hook):
     product of 20 bits has 41 times 41 updates of a cell, one of 2000 bits 16 million. What is wrong
     is there at the training lengths, too, and can be found; see `find_counterexamples`. Each
     evaluation with whole noise begins with a search, among strings of the greatest training
-    length; what it finds is kept, and each later step of training has a group of these strings
-    more. An evaluation whose search has found some is the best only until the next.
+    length. The wrong strings and the hardest, which may be right, are kept, and each later step of
+    training has a group of kept strings more. An evaluation whose search has found wrong ones is
+    the best only until the next.
 
     Give it behind the hooks that change what is evaluated: that is what is searched.
 
@@ -38,11 +39,13 @@ class CounterexampleTraining(Hook):
         length: of the strings, as the task counts it.
         count: strings that are tried in a generation of the search.
         generations: of neighbors.
-        most: how many wrong strings are kept; the oldest go first.
+        most: how many strings are kept; the oldest go first.
 
     Attributes:
         found: those that are kept, a row each: code points, padded with 0.
-        wrong: of the new strings of the last search, how many were wrong; -1 before it.
+        wrong: of the strings that the last evaluation has searched, how many were wrong; -1 where
+            it has searched none.
+        margin: the least of these strings'; NaN likewise.
 
     Raises:
         ValueError: a number is not positive.
@@ -53,13 +56,13 @@ class CounterexampleTraining(Hook):
     Example:
         >>> from torchalu.tasks import algorithm
         >>> hardening = Hardening(0.5, ramp=1000, settle=1000)
-        >>> hook = CounterexampleTraining(hardening, algorithm("bmul"), 20, count=4000)
+        >>> hook = CounterexampleTraining(hardening, algorithm("bmul"), 20, count=1000)
         >>> hook.keep(["1" * 20 + "*" + "01" * 10])
         >>> hook.draw(2, np.random.default_rng(0))
         ['11111111111111111111*01010101010101010101', '11111111111111111111*01010101010101010101']
     """
 
-    kept = ("found", "wrong")
+    kept = ("found",)
     fixed = ("length", "count", "generations", "most")
 
     def __init__(
@@ -68,26 +71,25 @@ class CounterexampleTraining(Hook):
         task: AlgorithmicTask,
         length: int,
         count: int,
-        generations: int = 2,
+        generations: int = 8,
         most: int = 4096,
     ) -> None:
         check_positive_integers(length=length, count=count, generations=generations, most=most)
         self.hardening, self.task, self.length = hardening, task, length
         self.count, self.generations, self.most = count, generations, most
         self.found: Int64[Tensor, "strings symbols"] = torch.zeros(0, 1, dtype=torch.int64)
-        self.wrong = -1
-        self._new = 0
+        self.wrong, self.margin = -1, math.nan
 
     def keep(self, texts: list[str]) -> None:
-        """Add wrong strings, those that were there already as the newest.
+        """Add strings, those that were there already as the newest.
 
         Args:
             texts: inputs of the task's, of the hook's length.
         """
         if not texts:
             return
-        new = set(texts)
-        every = [*(text for text in self.texts if text not in new), *texts]
+        new = dict.fromkeys(texts)
+        every = [*(text for text in self.texts if text not in new), *new]
         self.found = torch.from_numpy(texts_to_rows(every[-self.most :]).astype(np.int64))
 
     @property
@@ -114,7 +116,7 @@ class CounterexampleTraining(Hook):
     def evaluating(self, progress: Progress) -> Iterator[None]:
         """Search, once the noise is whole, among what the hooks before this one have set."""
         hardening = self.hardening
-        self._new = 0
+        self.wrong, self.margin = -1, math.nan
         if 0 <= hardening.began <= progress.step - hardening.ramp:
             found = find_counterexamples(
                 progress.module,
@@ -125,15 +127,19 @@ class CounterexampleTraining(Hook):
                 known=self.texts,
                 rng=random_numbers(progress.seed, "counterexamples", progress.step),
             )
-            self.keep(found.texts)
-            self.wrong, self._new = found.wrong[0], len(found.texts)
+            self.keep([*found.hardest[::-1], *found.texts])
+            self.wrong, self.margin = sum(found.wrong), found.margins[0]
         yield
 
     def after_evaluation(self, progress: Progress, row: Mapping[str, float]) -> None:  # noqa: ARG002
         """Let the next evaluation count as the best, where this one's search has found some."""
-        if self._new:
+        if self.wrong > 0:
             progress.best_loss = math.inf
 
     def columns(self) -> dict[str, float]:
-        """How many new strings were wrong, and how many are kept."""
-        return {"new_wrong": float(self.wrong), "counterexamples": float(len(self.found))}
+        """How many strings were wrong, the least margin, and how many are kept."""
+        return {
+            "found_wrong": float(self.wrong),
+            "least_margin": self.margin,
+            "counterexamples": float(len(self.found)),
+        }
