@@ -106,8 +106,8 @@ def test_outcomes_that_count_in_one_table_were_trained_alike(names, tmp_path, mo
     before = {path.name: path.read_bytes() for path in (tmp_path / "res").iterdir()}
     other = ["run", f"madsen2020.{names[1]}", *options, "--steps", "2000", "--first-seed", "1"]
     refused(capsys, main(other), f"{names[0]}_seeds.csv", "one table cannot hold both")
-    assert not list(tmp_path.rglob(f"*{names[1]}/parts/*")), "refused before it is trained"
     refused(capsys, main([*other, "--replace"]), "one table cannot hold both")
+    assert not list(tmp_path.rglob(f"*{names[1]}/parts/*")), "refused before it is trained"
     assert {path.name: path.read_bytes() for path in (tmp_path / "res").iterdir()} == before
 
 
@@ -130,6 +130,9 @@ def test_other_results_are_not_replaced_unasked(tiny, tmp_path, capsys):
     assert path.read_bytes() == before
     refused(capsys, tiny(*other, *options, "--replace"), "one table cannot hold both")
     assert path.read_bytes() == before
+    ends = ("--seeds", 2, "--steps", 500, "--out", "d")
+    refused(capsys, tiny(*ends, *options, "--replace"), "one table cannot hold both")
+    assert not (tmp_path / "d").exists()
     all_of_them = ("--seeds", 3, *other[2:-1], "c")
     assert tiny(*all_of_them, *options, "--replace") == 0
     after = path.read_bytes().splitlines()

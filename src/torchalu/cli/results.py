@@ -76,7 +76,7 @@ def merge(run: RunFolder, folder: Path, command: str, *, replace: bool = False) 
         return _merge(run, folder, command, replace=replace)
 
 
-def check_settings(study: Study, folder: Path) -> None:
+def check_settings(study: Study, folder: Path, *, replace: bool = False) -> None:
     """Refuse, before it is trained, a study that could not be merged into results.
 
     What ends runs early is not compared, since it may have ended none.
@@ -84,6 +84,8 @@ def check_settings(study: Study, folder: Path) -> None:
     Args:
         study: that is to be carried out.
         folder: of the results.
+        replace: whether its rows are to take the place of those of the same keys: only rows of
+            other seeds count then.
 
     Raises:
         ValueError: if a file that is there cannot be read, or has rows of a setting of the study
@@ -97,8 +99,18 @@ def check_settings(study: Study, folder: Path) -> None:
             entries = _entries(made)
             _check_made(path, made, entries)
             there = _read(path, labels, list(study.keys))
+            if replace:
+                there = _of_other_seeds(there, study)
             others = {which: entry | {"ends": {}} for which, entry in entries.items()}
             _check_settings(path, others, {"settings": digests, "ends": {}}, study, there)
+
+
+def _of_other_seeds(there: pl.DataFrame, study: Study) -> pl.DataFrame:
+    """The rows of seeds that a study has not; none where it does not say which it has."""
+    seeds: Any = study.configuration.get("seeds")
+    if not isinstance(seeds, list) or "seed" not in there.columns:
+        return there.clear()
+    return there.filter(~pl.col("seed").is_between(seeds[0], seeds[-1]))
 
 
 @contextmanager

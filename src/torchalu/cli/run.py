@@ -89,8 +89,7 @@ class Run:
         out = Path("runs") / name if self.out is None else self.out
         if self.results is not None:
             check_folder(self.results, "--results")
-            if not self.replace:
-                check_settings(study, self.results)
+            check_settings(study, self.results, replace=self.replace)
         with RunFolder(out, study) as folder:
             outcomes = sweep.complete(folder, engine, progress=not self.quiet)
             tables = study.summarize(outcomes)
