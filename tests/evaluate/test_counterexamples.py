@@ -69,9 +69,10 @@ def test_nearly_wrong_strings_lead_to_wrong_ones(seed):
     assert found.margins == [margin(text, part) for text in found.hardest]
     assert found.margins == sorted(found.margins)
     assert found.margins[0] == -0.5
-    assert 40 <= len(found.hardest) == len(set(found.hardest)) <= 50
+    assert len(found.hardest) == len(set(found.hardest)) == 250
     new = [margin(text, part) for text in COPY.sample(60, 1000, rng)]
     assert found.margins[-1] < np.quantile(new, 0.05)
+    assert found.margins.count(-0.5) == min(len(found.texts), 250)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -101,7 +102,7 @@ def test_known_strings_are_starts_where_new_ones_are_right():
     assert known[0] not in found.texts
     assert all(text.startswith("1" * 22) for text in found.texts)
     assert found.hardest[0] == known[0]
-    assert found.margins == [-1.0, 1.0]
+    assert found.margins[:2] == [-1.0, -1.0]
 
 
 def test_of_many_known_strings_as_many_are_tried_as_of_new_ones():

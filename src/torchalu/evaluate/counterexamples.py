@@ -15,6 +15,7 @@ from torchalu.tasks.algorithms import AlgorithmicTask, in_runs, neighbors
 
 _NEIGHBORS = 20
 """Of each start, in a generation."""
+_STRINGS_TO_A_HARDEST = 4
 
 
 @dataclass(frozen=True)
@@ -25,8 +26,8 @@ class Counterexamples:
         texts: the wrong strings, each once, in the order in which they were found.
         tried: how many strings were tried in each generation; the first are new ones.
         wrong: how many of these were wrong.
-        hardest: the strings to which the starts have led, wrong or right, that with the least
-            margin first.
+        hardest: of all strings that were tried, known ones among them, those with the least
+            margin, wrong or right, the least first; a quarter of a generation's number.
         margins: of these; see `StringAccuracy`.
     """
 
@@ -87,7 +88,7 @@ def find_counterexamples(
         ...         return nn.functional.one_hot(symbols, 8).float()
         >>> found = find_counterexamples(Copy(), algorithm("copy"), 20, count=100)
         >>> found.texts, sum(found.wrong), len(found.hardest), found.margins[0]
-        ([], 0, 5, 1.0)
+        ([], 0, 25, 1.0)
         >>> found = find_counterexamples(Copy(), algorithm("reverse"), 20, count=100)
         >>> len(found.texts) == sum(found.wrong), found.wrong[0] > 90, found.margins[0]
         (True, True, -1.0)
@@ -141,5 +142,5 @@ def find_counterexamples(
         pairs = zip(starts, near, strict=True)
         nearer = [min([start, *texts], key=margins.__getitem__) for start, texts in pairs]
         starts = [*dict.fromkeys(nearer)]
-    hardest = sorted(starts, key=margins.__getitem__)
+    hardest = sorted(margins, key=margins.__getitem__)[: max(1, count // _STRINGS_TO_A_HARDEST)]
     return Counterexamples(found, tried, wrong, hardest, [margins[text] for text in hardest])

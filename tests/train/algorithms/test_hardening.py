@@ -32,10 +32,16 @@ def test_hardening_waits_then_adds_noise_then_lowers_the_rate_then_ends():
 
 
 @pytest.mark.parametrize(
-    ("right", "wait", "falls"),
-    [(None, 0, 30), (30, 20, 30), (40, 20, 40), (50, 20, 50), (60, 20, 50), (25, 20, 50)],
+    ("right", "wait", "found", "falls"),
+    [
+        *((None, 0, {}, 30), (30, 20, {}, 30), (40, 20, {}, 40), (50, 20, {}, 50)),
+        *((60, 20, {}, 50), (25, 20, {}, 50), (40, 20, {"found_wrong": 0.0}, 40)),
+        *((40, 20, {"found_wrong": -1.0}, 40), (40, 20, {"found_wrong": 3.0}, 50)),
+    ],
 )
-def test_the_rate_falls_once_all_strings_are_right_or_patience_is_at_its_end(right, wait, falls):
+def test_the_rate_falls_once_all_strings_are_right_or_patience_is_at_its_end(
+    right, wait, found, falls
+):
     module = NeuralGPU(4, maps=3)
     hardening = Hardening(0.5, ramp=20, settle=10, floor=0.1, wait=wait)
     state = Progress(module, torch.optim.SGD(module.parameters(), lr=0.1), [], seed=3)
@@ -46,7 +52,8 @@ def test_the_rate_falls_once_all_strings_are_right_or_patience_is_at_its_end(rig
         state.step = step + 1
         if state.step % 5 == 0:
             far = 1.0 if state.step == right else 0.9
-            hardening.after_evaluation(state, {"right@41": float(step > 5), "right@101": far})
+            row = {"right@41": float(step > 5), "right@101": far}
+            hardening.after_evaluation(state, row | found)
         hardening.after_step(state)
         if state.ended:
             break

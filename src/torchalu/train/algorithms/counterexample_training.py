@@ -27,9 +27,9 @@ class CounterexampleTraining(Hook):
     product of 20 bits has 41 times 41 updates of a cell, one of 2000 bits 16 million. What is wrong
     is there at the training lengths, too, and can be found; see `find_counterexamples`. Each
     evaluation with whole noise begins with a search, among strings of the greatest training
-    length. The wrong strings and the hardest, which may be right, are kept, and each later step of
-    training has a group of kept strings more. An evaluation whose search has found wrong ones is
-    the best only until the next.
+    length, where it goes on from what the one before has found. The hardest strings of all that it
+    has tried, wrong or right, are trained on until the next: each step has a group of them more. An
+    evaluation whose search has found wrong ones is the best only until the next.
 
     Give it behind the hooks that change what is evaluated: that is what is searched.
 
@@ -39,10 +39,9 @@ class CounterexampleTraining(Hook):
         length: of the strings, as the task counts it.
         count: strings that are tried in a generation of the search.
         generations: of neighbors.
-        most: how many strings are kept; the oldest go first.
 
     Attributes:
-        found: those that are kept, a row each: code points, padded with 0.
+        found: the strings to train on, a row each: code points, padded with 0.
         wrong: of the strings that the last evaluation has searched, how many were wrong; -1 where
             it has searched none.
         margin: the least of these strings'; NaN likewise.
@@ -63,7 +62,7 @@ class CounterexampleTraining(Hook):
     """
 
     kept = ("found",)
-    fixed = ("length", "count", "generations", "most")
+    fixed = ("length", "count", "generations")
 
     def __init__(
         self,
@@ -72,33 +71,28 @@ class CounterexampleTraining(Hook):
         length: int,
         count: int,
         generations: int = 8,
-        most: int = 4096,
     ) -> None:
-        check_positive_integers(length=length, count=count, generations=generations, most=most)
+        check_positive_integers(length=length, count=count, generations=generations)
         self.hardening, self.task, self.length = hardening, task, length
-        self.count, self.generations, self.most = count, generations, most
+        self.count, self.generations = count, generations
         self.found: Int64[Tensor, "strings symbols"] = torch.zeros(0, 1, dtype=torch.int64)
         self.wrong, self.margin = -1, math.nan
 
     def keep(self, texts: list[str]) -> None:
-        """Add strings, those that were there already as the newest.
+        """Have these strings trained on, in place of those before.
 
         Args:
             texts: inputs of the task's, of the hook's length.
         """
-        if not texts:
-            return
-        new = dict.fromkeys(texts)
-        every = [*(text for text in self.texts if text not in new), *new]
-        self.found = torch.from_numpy(texts_to_rows(every[-self.most :]).astype(np.int64))
+        self.found = torch.from_numpy(texts_to_rows(texts).astype(np.int64))
 
     @property
     def texts(self) -> list[str]:
-        """The strings that are kept, the oldest first."""
+        """The strings to train on."""
         return self._written(self.found)
 
     def draw(self, count: int, rng: np.random.Generator) -> list[str]:
-        """Strings to train on, drawn from those that are kept; none as long as there are none.
+        """Some of the strings to train on; none as long as there are none.
 
         Args:
             count: how many.
@@ -127,7 +121,7 @@ class CounterexampleTraining(Hook):
                 known=self.texts,
                 rng=random_numbers(progress.seed, "counterexamples", progress.step),
             )
-            self.keep([*found.hardest[::-1], *found.texts])
+            self.keep(found.hardest)
             self.wrong, self.margin = sum(found.wrong), found.margins[0]
         yield
 
@@ -137,9 +131,5 @@ class CounterexampleTraining(Hook):
             progress.best_loss = math.inf
 
     def columns(self) -> dict[str, float]:
-        """How many strings were wrong, the least margin, and how many are kept."""
-        return {
-            "found_wrong": float(self.wrong),
-            "least_margin": self.margin,
-            "counterexamples": float(len(self.found)),
-        }
+        """How many strings were wrong, and the least margin."""
+        return {"found_wrong": float(self.wrong), "least_margin": self.margin}

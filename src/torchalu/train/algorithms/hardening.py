@@ -20,7 +20,8 @@ class Hardening(Hook):
 
     with the first step t_0 after which nearly all validation strings of the training lengths are
     right, the noise is nu_0 before it, and the first step t_1 from t_0 + k on after
-    which all validation strings of all lengths are right, t_0 + k + w at the latest.
+    which all validation strings of all lengths are right, and no search has found a wrong one
+    (`CounterexampleTraining`), t_0 + k + w at the latest.
     A signal that is passed on from position to position without noise may fade by a little in
     each step, which strings of the training lengths do not show. With noise it has to be restored
     in each step. With some noise from the start, a network does not learn at first what does not
@@ -32,7 +33,7 @@ class Hardening(Hook):
         ramp: k, the steps in which it is reached.
         settle: l, those in which the learning rate falls at the end.
         wait: w, those for which it stays as it was, at most, as long as a validation string is
-            wrong.
+            wrong, or one that is searched for.
         floor: phi, the least fraction of the learning rate.
         learned: the fraction of those validation strings that has to be right, at each length.
         at: these lengths, in symbols; the least that is validated at if left out.
@@ -112,10 +113,11 @@ class Hardening(Hook):
     def after_evaluation(self, progress: Progress, row: Mapping[str, float]) -> None:
         """Begin where the task is learned, and settle where all strings are right."""
         right = right_by_symbols(row)
+        whole = self.began + self.ramp <= progress.step < self._from
         if self.began < 0:
             if all(right[n] >= self.learned for n in self.at or [*right][:1]):
                 self.began = progress.step
-        elif self.began + self.ramp <= progress.step < self._from and min(right.values()) == 1:
+        elif whole and min(right.values()) == 1 and not row.get("found_wrong", 0) > 0:
             self.settling = progress.step
 
     def after_step(self, progress: Progress) -> None:
