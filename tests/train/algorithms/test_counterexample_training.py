@@ -11,6 +11,7 @@ import torch
 from torch import nn
 
 from torchalu.evaluate import string_accuracy
+from torchalu.nn import DiagonalNeuralGPU
 from torchalu.tasks import algorithm
 from torchalu.tasks.algorithms import encode
 from torchalu.train import Progress, loop
@@ -124,8 +125,9 @@ def test_a_search_goes_on_from_the_last_and_takes_its_place():
     }
 
 
-def test_each_step_has_a_group_of_them_more():
-    hook, _ = hook_with(0)
+@pytest.mark.parametrize("extra_steps", [0, 3])
+def test_each_step_has_a_group_of_them_more_which_runs_as_long_as_in_use(extra_steps):
+    hook, _ = hook_with(0, extra_steps=extra_steps)
     strings = TrainingStrings(COPY, LengthBins(COPY, bins=(3, 5), batch=4), seed=0)
     alone = strings(7)
     strings.repeated = hook
@@ -134,10 +136,17 @@ def test_each_step_has_a_group_of_them_more():
     hook.keep(kept)
     *others, group = strings(7)
     assert all(torch.equal(a.inputs, b.inputs) for a, b in zip(others, alone, strict=True))
-    known = {tuple(row) for row in encode(COPY, kept).inputs.tolist()}
+    known = {(*row, *[0] * extra_steps) for row in encode(COPY, kept).inputs.tolist()}
     assert {tuple(row) for row in group.inputs.tolist()} == known
     assert torch.equal(group.targets, group.inputs)
-    assert group.inputs.shape == (4, 6)
+    assert group.inputs.shape == (4, 6 + extra_steps)
+    assert set(group.lengths.tolist()) == {6}
+    module = DiagonalNeuralGPU(4, maps=6, extra_steps=extra_steps)
+    steps = [
+        module.train(mode).lengths_and_steps(symbols)[1].unique().item()
+        for mode, symbols in ((True, group.inputs), (False, group.inputs[:, :6]))
+    ]
+    assert steps[0] == steps[1] == 6 + extra_steps
 
 
 def test_a_training_goes_on_where_it_was(tmp_path, monkeypatch):

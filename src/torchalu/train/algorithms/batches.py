@@ -32,9 +32,13 @@ class TrainingGroup(NamedTuple):
 
 
 class RepeatedStrings(Protocol):
-    """Strings of one length that are to be trained on again."""
+    """Strings of one length that are to be trained on again.
 
-    length: int
+    Attributes:
+        padded: to how many symbols.
+    """
+
+    padded: int
 
     def draw(self, count: int, rng: np.random.Generator) -> list[str]:
         """Some of them, or none.
@@ -97,8 +101,7 @@ class TrainingStrings:
             count = max(len(group.lengths) for group in groups)
             texts = self.repeated.draw(count, rng)
             if texts:
-                symbols = self.task.symbols(self.repeated.length)
-                groups.append(self._encoded(texts, symbols, rng))
+                groups.append(self._encoded(texts, self.repeated.padded, rng))
         return groups
 
     def _group(self, group: LengthGroup, rng: np.random.Generator) -> TrainingGroup:

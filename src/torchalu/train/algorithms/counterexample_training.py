@@ -28,8 +28,9 @@ class CounterexampleTraining(Hook):
     is there at the training lengths, too, and can be found; see `find_counterexamples`. Each
     evaluation with whole noise begins with a search, among strings of the greatest training
     length, where it goes on from what the one before has found. The hardest strings of all that it
-    has tried, wrong or right, are trained on until the next: each step has a group of them more. An
-    evaluation whose search has found wrong ones is the best only until the next.
+    has tried, wrong or right, are trained on until the next: each step has a group of them more,
+    which takes as many steps as in use. An evaluation whose search has found wrong ones is the best
+    only until the next.
 
     Give it behind the hooks that change what is evaluated: that is what is searched.
 
@@ -39,9 +40,11 @@ class CounterexampleTraining(Hook):
         length: of the strings, as the task counts it.
         count: strings that are tried in a generation of the search.
         generations: of neighbors.
+        extra_steps: that the module takes more, in use, than a string has symbols.
 
     Attributes:
         found: the strings to train on, a row each: code points, padded with 0.
+        padded: to how many symbols they are padded, each of which is a step.
         wrong: of the strings that the last evaluation has searched, how many were wrong; -1 where
             it has searched none.
         margin: the least of these strings'; NaN likewise.
@@ -62,7 +65,7 @@ class CounterexampleTraining(Hook):
     """
 
     kept = ("found",)
-    fixed = ("length", "count", "generations")
+    fixed = ("length", "count", "generations", "padded")
 
     def __init__(
         self,
@@ -71,10 +74,12 @@ class CounterexampleTraining(Hook):
         length: int,
         count: int,
         generations: int = 8,
+        extra_steps: int = 0,
     ) -> None:
         check_positive_integers(length=length, count=count, generations=generations)
         self.hardening, self.task, self.length = hardening, task, length
         self.count, self.generations = count, generations
+        self.padded = task.symbols(length) + extra_steps
         self.found: Int64[Tensor, "strings symbols"] = torch.zeros(0, 1, dtype=torch.int64)
         self.wrong, self.margin = -1, math.nan
 

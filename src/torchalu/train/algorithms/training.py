@@ -302,7 +302,13 @@ def _methods(
     if hardening is not None and training.counterexamples:
         longest = task.sample_lengths(task.lengths(plan.longest))[-1]
         hooks.append(
-            CounterexampleTraining(hardening, task, longest, count=training.counterexamples)
+            CounterexampleTraining(
+                hardening,
+                task,
+                longest,
+                count=training.counterexamples,
+                extra_steps=training.extra_steps,
+            )
         )
     if training.end_after:
         hooks.append(EndWhenRight(training.end_after))
