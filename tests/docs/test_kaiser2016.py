@@ -326,13 +326,21 @@ def test_where_the_digits_are_that_go_wrong():
 
 def test_what_a_search_finds():
     page = " ".join((ROOT / "docs/kaiser2016.md").read_text(encoding="utf-8").split())
-    rows = pl.read_csv(RESULTS / "counterexamples.csv")
-    assert set(rows["task"]) == {"badd", "bmul", "copy", "duplicate", "reverse", "sort"}
-    assert set(rows["wrong"]) == {0}
-    assert rows["new"].min() > 16_000
+    rows = {row["task"]: row for row in pl.read_csv(RESULTS / "counterexamples.csv").to_dicts()}
+    assert rows.keys() == {"badd", "bmul", "copy", "duplicate", "reverse", "sort"}
+    assert {row["wrong"] for row in rows.values()} == {0}
+    ours = rows.pop("bmul")
+    said = f"{ours['wrong_neighbors']} of {ours['neighbors']:,} neighbors is wrong"
+    assert f"with an earlier search (departure 7), {said}" in page
+    assert ours["wrong_neighbors"] == 1
+    module = zoo.load("bmul")
+    assert module.run(ours["first"]) != module.task.solve(ours["first"])
+    assert {row["wrong_neighbors"] for row in rows.values()} == {0}
+    assert min(row["least_margin"] for row in rows.values()) > 3 > 0 > ours["least_margin"]
     folder = RESULTS / "table1_no_counterexamples"
     older = pl.read_csv(folder / "counterexamples.csv").row(0, named=True)
-    said = f"counterexamples has {older['wrong']} wrong of {older['new']:,} new ones, and"
+    assert older["wrong"] == 0
+    said = f"counterexamples has none wrong of {older['new']:,} new ones, and"
     assert f"{said} {older['wrong_neighbors']:,} of {older['neighbors']:,} neighbors" in page
     assert right(products(folder), 100)[1] == 1000
     (network,) = stored_networks(RESULTS / "networks" / "bmul_no_counterexamples_seed1")
