@@ -99,7 +99,8 @@ def test_known_strings_are_starts_where_new_ones_are_right():
     assert (alone.texts, sum(alone.wrong)) == ([], 0)
     found = find_counterexamples(WrongWhere(rule), COPY, 24, count=40, known=known)
     assert found.texts
-    assert known[0] not in found.texts
+    assert found.texts[0] == known[0]
+    assert len(found.texts) == 1 + sum(found.wrong)
     assert all(text.startswith("1" * 22) for text in found.texts)
     assert found.hardest[0] == known[0]
     assert found.margins[:2] == [-1.0, -1.0]

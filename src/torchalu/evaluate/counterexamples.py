@@ -23,7 +23,8 @@ class Counterexamples:
     """What a search has found.
 
     Attributes:
-        texts: the wrong strings, each once, in the order in which they were found.
+        texts: the wrong strings, each once: known ones, then new ones in the order in which they
+            were found.
         tried: how many strings were tried in each generation; the first are new ones.
         wrong: how many of these were wrong.
         hardest: of all strings that were tried, known ones among them, those with the least
@@ -125,10 +126,10 @@ def find_counterexamples(
         margins.update(zip(texts, least, strict=True))
         return [texts[at] for at in accuracy.failures]
 
-    if old:
-        measure(old)
-    found = measure(new)
-    tried, wrong = [len(new)], [len(found)]
+    found = measure(old) if old else []
+    failures = measure(new)
+    found += failures
+    tried, wrong = [len(new)], [len(failures)]
     starts = sorted(margins, key=margins.__getitem__)[: max(1, count // _NEIGHBORS)]
     for _ in range(generations):
         near = [neighbors(task, [start], length, min(count, _NEIGHBORS), rng) for start in starts]

@@ -127,7 +127,7 @@ class CounterexampleTraining(Hook):
                 rng=random_numbers(progress.seed, "counterexamples", progress.step),
             )
             self.keep(found.hardest)
-            self.wrong, self.margin = sum(found.wrong), found.margins[0]
+            self.wrong, self.margin = len(found.texts), found.margins[0]
         yield
 
     def after_evaluation(self, progress: Progress, row: Mapping[str, float]) -> None:  # noqa: ARG002
