@@ -142,6 +142,21 @@ def test_what_an_ensemble_adds():
             assert pairs == {(100, 100)}
 
 
+def test_what_three_networks_of_products_mend():
+    page = " ".join((ROOT / "docs/kaiser2016.md").read_text(encoding="utf-8").split())
+    (row,) = pl.read_csv(RESULTS / "products_by_three" / "ensemble_seeds.csv").to_dicts()
+    assert (row["members"], row["strings"], row["length"]) == (3, "random", 2000)
+    alone = []
+    for network in row["networks"].split():
+        folder, _, name = network.partition("/")
+        without = "table1_no_counterexamples" if "no_counterexamples" in folder else "."
+        seed = int(name.removeprefix("bmul-improved-seed"))
+        alone.append(right(products(RESULTS / without), 2000)[seed])
+    said = "have {}, {} and {} of {} random products of 2000 bits".format(*alone, row["count"])
+    assert f"{said} right alone, and all {row['right']} together" in page
+    assert row["right"] == row["count"] > max(alone[1:])
+
+
 def test_how_long_the_parameter_sets_stay_several():
     """Runs that end before they are one have all six."""
     page = " ".join((ROOT / "docs/kaiser2016.md").read_text(encoding="utf-8").split())
