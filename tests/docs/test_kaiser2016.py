@@ -1,4 +1,4 @@
-"""What the README and the page on Neural GPUs say of sums, against the committed results."""
+"""What the README and the page on Neural GPUs say, against the committed results."""
 
 from pathlib import Path
 

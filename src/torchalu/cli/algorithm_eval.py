@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from torchalu.zoo import LearnedAlgorithm
 
 _SHOWN = 3
+_GENERATIONS = 8
+"""Of neighbors, in a search."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -126,12 +128,15 @@ class Evaluate:
         from torchalu.engine.progress import watch
         from torchalu.evaluate import find_counterexamples
 
-        with watch(not self.quiet, 9 * self.search, f"search, length {length}") as step:
+        with watch(
+            not self.quiet, (1 + _GENERATIONS) * self.search, f"search, length {length}"
+        ) as step:
             found = find_counterexamples(
                 learned.module,
                 learned.task,
                 length,
                 count=self.search,
+                generations=_GENERATIONS,
                 rng=np.random.default_rng(self.seed),
                 progress=lambda done, _: step(done),
             )

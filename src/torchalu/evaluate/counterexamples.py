@@ -15,7 +15,8 @@ from torchalu.tasks.algorithms import AlgorithmicTask, in_runs, neighbors
 
 _NEIGHBORS = 20
 """Of each start, in a generation."""
-_STRINGS_TO_A_HARDEST = 4
+_HARDEST = 4
+"""Strings of a generation to one of the hardest."""
 
 
 @dataclass(frozen=True)
@@ -143,5 +144,5 @@ def find_counterexamples(
         pairs = zip(starts, near, strict=True)
         nearer = [min([start, *texts], key=margins.__getitem__) for start, texts in pairs]
         starts = [*dict.fromkeys(nearer)]
-    hardest = sorted(margins, key=margins.__getitem__)[: max(1, count // _STRINGS_TO_A_HARDEST)]
+    hardest = sorted(margins, key=margins.__getitem__)[: max(1, count // _HARDEST)]
     return Counterexamples(found, tried, wrong, hardest, [margins[text] for text in hardest])

@@ -1,9 +1,8 @@
-"""Strings that are wrong are searched for once the noise is whole, kept, and trained on."""
+"""Wrong strings are searched for once the noise is whole, and the hardest are trained on."""
 
 import dataclasses
 import itertools
 import math
-from unittest.mock import ANY
 
 import numpy as np
 import pytest
@@ -60,9 +59,7 @@ def test_the_search_begins_with_the_whole_noise(step, searched):
     with hook.evaluating(state):
         assert bool(hook.texts) is searched
     assert all(text.count("1") >= 3 for text in hook.texts)
-    assert hook.columns() == (
-        {"found_wrong": pytest.approx(25, abs=15), "least_margin": -1} if searched else ANY
-    )
+    assert hook.wrong > 10 if searched else hook.wrong == -1
     hook.after_evaluation(state, {})
     assert state.best_loss == (math.inf if searched else 0.25)
 

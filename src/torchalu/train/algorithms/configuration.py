@@ -263,9 +263,10 @@ class AlgorithmTraining:
             their gates stay as they are; what is neither a sum nor one of these settles in 2400,
             and half of its strings have long carries; products bear as much noise as sums, which
             grows in 1200 steps, settle in 1200, up to 400 steps later if validation strings are
-            wrong, at a learning rate that does not fall before, train once the noise is whole on
-            strings, too, that a search finds wrong, take 16 steps more once they are trained, for
-            which some strings run longer in training, and their gates are sharpened less.
+            wrong or a search finds wrong ones, at a learning rate that does not fall before, train
+            once the noise is whole on the hardest strings of the search, too, take 16 steps more
+            once they are trained, for which some strings run longer in training, and their gates
+            are sharpened less.
 
         Example:
             >>> from torchalu.tasks import algorithm
