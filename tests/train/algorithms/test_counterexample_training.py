@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import nn
 
-from torchalu.evaluate import string_accuracy
+from torchalu.evaluate import string_accuracy, unroll_bytes
 from torchalu.nn import DiagonalNeuralGPU
 from torchalu.tasks import algorithm
 from torchalu.tasks.algorithms import encode
@@ -20,6 +20,7 @@ from torchalu.train.algorithms import (
     Hardening,
     LengthBins,
     TrainingStrings,
+    start,
     train_algorithm,
 )
 
@@ -144,6 +145,16 @@ def test_each_step_has_a_group_of_them_more_which_runs_as_long_as_in_use(extra_s
         for mode, symbols in ((True, group.inputs), (False, group.inputs[:, :6]))
     ]
     assert steps[0] == steps[1] == 6 + extra_steps
+
+
+def test_the_group_counts_in_the_estimate_of_memory(monkeypatch):
+    needed = []
+    monkeypatch.setattr(start, "check_memory", lambda needs, *_: needed.append(needs))
+    without = dataclasses.replace(TRAINING, counterexamples=0, extra_steps=4)
+    for training in (without, dataclasses.replace(without, counterexamples=40)):
+        start.check_training_memory(COPY, training)
+    module = DiagonalNeuralGPU(3, maps=12)
+    assert needed[1] - needed[0] == unroll_bytes(module, 16, 6 + 4, training=True)
 
 
 def test_a_training_goes_on_where_it_was(tmp_path, monkeypatch):

@@ -54,6 +54,8 @@ def check_training_memory(
     if training.lengths == "curriculum":
         lengths = task.sample_lengths(task.lengths(bins[-1]))
         sizes = (task.symbols(lengths[-1]),) if lengths else ()
+    if training.noise and training.counterexamples and sizes:
+        sizes = (*sizes, sizes[-1] + training.extra_steps)
     needed = sum(unroll_bytes(module, batch, size, training=True) for size in sizes)
     needed += _COPIES * sum(p.numel() * p.element_size() for p in module.parameters())
     check_memory(needed, torch.device(device), what or asked)
