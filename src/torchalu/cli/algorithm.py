@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from pathlib import Path
 from typing import Annotated
 
@@ -23,11 +24,15 @@ class RunLearned:
     text: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="TEXT")]
     """The input, such as 1101+0111."""
 
+    check: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
+    """Ask with the operands of a sum or product in each order, and say whether the answers agree;
+    if they do not, all but one at most are wrong."""
+
     film: Annotated[Path | None, tyro.conf.arg(metavar="GIF")] = None
     """Write a film of the mental image, a frame a step, into this file (extra `images`)."""
 
     def run(self) -> int:
-        """Prints the answer, and writes the film.
+        """Prints the answer, whether it is the same in each order, and writes the film.
 
         Returns:
             The exit status, 0, whether or not the answer is right.
@@ -42,10 +47,30 @@ class RunLearned:
         learned = find(self.checkpoint)
         if self.film is not None:
             learned.film(self.text, self.film)
-        print(printable(learned.run(self.text)))
+        answers = learned.answers(self.text) if self.check else {}
+        print(printable(answers.get(self.text) or learned.run(self.text)))
+        if self.check:
+            print(_agreement(list(answers.values())))
         if self.film is not None:
             print(f"wrote {self.film}")
         return 0
+
+
+def _agreement(answers: list[str]) -> str:
+    """Whether the answers to the operands in each order are the same, in a line."""
+    first, *others = answers
+    if not others:
+        return "nothing to compare: the operands have one order"
+    differing = [
+        sum(found != wanted for found, wanted in itertools.zip_longest(first, other))
+        for other in others
+    ]
+    if not any(differing):
+        return "the same answer with the operands in each order"
+    return (
+        f"another answer with the operands in another order, by {max(differing)} symbols at most: "
+        "one of them at least is wrong"
+    )
 
 
 @dataclasses.dataclass(frozen=True)

@@ -120,6 +120,35 @@ class LearnedAlgorithm:
                 answers[number] = answer
         return answers[0] if isinstance(text, str) else answers
 
+    def answers(self, text: str) -> dict[str, str]:
+        """What the algorithm answers with the operands of a sum or product in each order.
+
+        The operands pass through the module each in another way, so that it seldom errs in all
+        orders alike: where the answers differ, all but one at most are wrong; where they agree,
+        they are hardly ever wrong.
+
+        Args:
+            text: an input of the task.
+
+        Returns:
+            The answers by input, that given first; of a task whose inputs have one order, or of
+            equal operands, there is one.
+
+        Raises:
+            ValueError: as in `run`.
+
+        Source:
+            Blum, Luby & Rubinfeld 1993: a program tests itself by what its answers to related
+            questions have in common.
+
+        Example:
+            >>> from torchalu.zoo import load
+            >>> load("bmul").answers("110*011")
+            {'110*011': '010010', '011*110': '010010'}
+        """
+        orders = self.task.orders(text)
+        return dict(zip(orders, self.run(orders), strict=True))
+
     def symbols(self, text: str) -> int:
         """The number of symbols that a text takes, and of steps but for `extra_steps`.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
@@ -27,6 +28,7 @@ class Arithmetic(CarryTask):
             digits; a negative number is written in the base's complement.
         carry_law: makes of uniform digits some with long carries.
         kinds: the adversarial operands.
+        commutative: whether the operation gives the same in each order of the operands.
     """
 
     operation: Callable[..., int]
@@ -36,6 +38,7 @@ class Arithmetic(CarryTask):
     answer_size: tuple[int, int]
     carry_law: Callable[[Operands, int, np.random.Generator], Operands]
     kinds: Callable[[int, int, int, np.random.Generator], Kinds]
+    commutative: bool = False
     filled: bool = True
 
     aligned: ClassVar[bool] = True
@@ -84,6 +87,12 @@ class Arithmetic(CarryTask):
     def _kinds(self, length: int, rng: np.random.Generator) -> dict[str, list[str]]:
         kinds = self.kinds(length, self.base, self.operands, rng)
         return {kind: [self.sign.join(parts) for parts in rows] for kind, rows in kinds.items()}
+
+    def _orders(self, text: str) -> list[str]:
+        if not self.commutative:
+            return [text]
+        orders = itertools.permutations(self._operands(text))
+        return list(dict.fromkeys(map(self.sign.join, orders)))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -49,6 +49,7 @@ def _sum(name: str, base: int, example: str, operands: int = 2) -> Arithmetic:
         answer_size=(1, operands - 1),
         carry_law=laws.carry_in_sum_law,
         kinds=kinds.sum_kinds,
+        commutative=True,
     )
 
 
@@ -67,6 +68,7 @@ def _product(name: str, base: int, example: str) -> Arithmetic:
         answer_size=(2, 0),
         carry_law=laws.carry_in_product_law,
         kinds=kinds.product_kinds,
+        commutative=True,
     )
 
 
@@ -172,6 +174,7 @@ _TASKS: tuple[AlgorithmicTask, ...] = (
         answer_size=(1, 1),
         carry_law=laws.carry_in_sum_law,
         kinds=kinds.sum_kinds,
+        commutative=True,
     ),
     Expression(
         name="expression",

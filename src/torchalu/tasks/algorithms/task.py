@@ -167,6 +167,26 @@ class AlgorithmicTask(ABC):
         kinds = self._kinds(length, rng)
         return {kind: list(dict.fromkeys(texts)) for kind, texts in kinds.items() if texts}
 
+    def orders(self, text: str) -> list[str]:
+        """Inputs with the same answer, this one first: the operands in each order, each once.
+
+        Args:
+            text: an input.
+
+        Returns:
+            The input alone where the order matters: of all but sums and products.
+
+        Raises:
+            ValueError: the text is no input of this task.
+
+        Example:
+            >>> from torchalu.tasks import algorithm
+            >>> algorithm("bmul").orders("110*011")
+            ['110*011', '011*110']
+        """
+        self.length_of(text)
+        return self._orders(text)
+
     def sample_lengths(self, longest: int) -> Sequence[int]:
         """The lengths of which there are inputs to sample, in growing order.
 
@@ -198,6 +218,10 @@ class AlgorithmicTask(ABC):
     @abstractmethod
     def _kinds(self, length: int, rng: np.random.Generator) -> dict[str, list[str]]:
         """Adversarial inputs by kind."""
+
+    def _orders(self, text: str) -> list[str]:
+        """A proper input with its operands in each order in which it has the same answer."""
+        return [text]
 
     def _refuse(self, text: str, why: str) -> NoReturn:
         """Raise the error for a text that is no input."""
