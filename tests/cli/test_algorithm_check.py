@@ -4,6 +4,7 @@ import pytest
 
 from exact_copy import exact_copy, untrained
 from torchalu.cli import main
+from torchalu.cli.algorithm import _agreement
 from torchalu.tasks import algorithm
 
 
@@ -39,9 +40,16 @@ def test_answers_that_do_not(capsys):
     answer, said = lines(capsys, "badd3.safetensors", text)
     assert answer == answers[text]
     assert said == (
-        f"another answer with the operands in another order, by {most} symbols at most: "
-        "one of them at least is wrong"
+        f"another answer with the operands in another order, by up to {most} symbols: "
+        "one at least is wrong"
     )
+
+
+def test_one_symbol_of_two_answers():
+    said = "another answer with the operands in another order, by {}: one at least is wrong"
+    assert _agreement(["0110", "0111"]) == said.format("1 symbol")
+    assert _agreement(["0110", "011"]) == said.format("1 symbol")
+    assert _agreement(["0110", "1001"]) == said.format("4 symbols")
 
 
 @pytest.mark.parametrize(("name", "text"), [("copy.safetensors", "0110"), ("bmul", "110*110")])

@@ -47,8 +47,9 @@ class RunLearned:
         learned = find(self.checkpoint)
         if self.film is not None:
             learned.film(self.text, self.film)
-        answers = learned.answers(self.text) if self.check else {}
-        print(printable(answers.get(self.text) or learned.run(self.text)))
+        text = self.text
+        answers = learned.answers(text) if self.check else {text: learned.run(text)}
+        print(printable(answers[text]))
         if self.check:
             print(_agreement(list(answers.values())))
         if self.film is not None:
@@ -67,10 +68,9 @@ def _agreement(answers: list[str]) -> str:
     ]
     if not any(differing):
         return "the same answer with the operands in each order"
-    return (
-        f"another answer with the operands in another order, by {max(differing)} symbols at most: "
-        "one of them at least is wrong"
-    )
+    most = max(differing)
+    amount = f"{'up to ' if others[1:] else ''}{most} symbol{'s' if most > 1 else ''}"
+    return f"another answer with the operands in another order, by {amount}: one at least is wrong"
 
 
 @dataclasses.dataclass(frozen=True)
