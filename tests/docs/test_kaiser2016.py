@@ -153,8 +153,15 @@ def test_what_three_networks_of_products_mend():
         seed = int(name.removeprefix("bmul-improved-seed"))
         alone.append(right(products(RESULTS / without), 2000)[seed])
     said = "have {}, {} and {} of {} random products of 2000 bits".format(*alone, row["count"])
-    assert f"{said} right alone, and all {row['right']} together" in page
+    assert f"{said} right alone, and all {row['right']} together (`results" in page
     assert row["right"] == row["count"] > max(alone[1:])
+    folder = RESULTS / "products_by_three_hardest"
+    (row,) = pl.read_csv(folder / "ensemble_seeds.csv").to_dicts()
+    assert row["networks"].split() == [f"bmul-improved-seed{seed}" for seed in (0, 2, 3)]
+    assert (row["strings"], row["length"], row["right"], row["count"]) == ("random", 2000, 20, 20)
+    alone = right(products(RESULTS / "table1_hardest"), 2000)
+    said = "which have {}, {} and {} of the same 20".format(*alone.values())
+    assert f"{said}, have all 20 together" in page
 
 
 def test_what_the_order_of_operands_tells():
