@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -65,22 +66,19 @@ class OrderStudy:
         name, _, length = chunk.name.rpartition("-")
         (network,) = [each for each in self.networks if each.name == name]
         learned = LearnedAlgorithm(network.load(), network.task)
+        strings = replace(self.strings, lengths=(int(length),))
         sets = [
             (kind, [text for text in texts if len(network.task.orders(text)) > 1])
-            for kind, at, texts in self.strings.sets(network.task)
-            if at == int(length)
+            for kind, _, texts in strings.sets(network.task)
         ]
         total = sum(len(texts) for _, texts in sets)
         rows, done = [], 0
         with one_thread():
             for kind, texts in sets:
-                counts: dict[str, int] = dict.fromkeys(
-                    ("right", "right_all", "agree", "wrong_agreeing"), 0
-                )
+                counts = Counter(right=0, agree=0, wrong_agreeing=0)
                 for start in range(0, len(texts), _AT_ONCE):
                     batch = texts[start : start + _AT_ONCE]
-                    for key, count in _counts(learned, batch).items():
-                        counts[key] += count
+                    counts.update(_counts(learned, batch))
                     done += len(batch)
                     report(done / total)
                 labels = {**network.labels, "strings": kind, "length": int(length)}
@@ -95,12 +93,12 @@ class OrderStudy:
 
         Returns:
             `orders`: the number of `seeds`, of their strings (`count`), and of those that are
-            right as they are (`right`) and in each order (`right_all`); how many have the same
-            answer in each order (`agree`), how many of these are wrong (`wrong_agreeing`), and the
-            upper end of the 95% interval of that percentage (`wrong_at_most`).
+            right as they are (`right`), and that have the same answer in each order (`agree`);
+            how many of these are wrong (`wrong_agreeing`), and the upper end of the 95% interval of
+            that percentage (`wrong_at_most`).
         """
         groups = ["task", "model", "strings", "length"]
-        sums = ("count", "right", "right_all", "agree", "wrong_agreeing")
+        sums = ("count", "right", "agree", "wrong_agreeing")
         table = (
             outcomes.group_by(groups).agg(pl.len().alias("seeds"), pl.col(sums).sum()).sort(groups)
         )
@@ -115,16 +113,10 @@ def _counts(learned: LearnedAlgorithm, texts: Sequence[str]) -> dict[str, int]:
     orders = [learned.task.orders(text) for text in texts]
     answers = iter(learned.run([order for each in orders for order in each]))
     found = [[next(answers) for _ in each] for each in orders]
-    right = [learned.task.solve(text) for text in texts]
+    right = [each[0] == learned.task.solve(text) for each, text in zip(found, texts, strict=True)]
     agree = [len({*each}) == 1 for each in found]
-    first = [each[0] == answer for each, answer in zip(found, right, strict=True)]
-    both = [a and b for a, b in zip(agree, first, strict=True)]
-    return {
-        "right": sum(first),
-        "right_all": sum(both),
-        "agree": sum(agree),
-        "wrong_agreeing": sum(agree) - sum(both),
-    }
+    wrong = sum(same and not good for same, good in zip(agree, right, strict=True))
+    return {"right": sum(right), "agree": sum(agree), "wrong_agreeing": wrong}
 
 
 def orders(
