@@ -26,7 +26,7 @@ class RunLearned:
 
     check: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
     """Ask with the operands of a sum or product in each order, and say whether the answers agree;
-    if they do not, all but one at most are wrong."""
+    if they do not, one at least is wrong."""
 
     film: Annotated[Path | None, tyro.conf.arg(metavar="GIF")] = None
     """Write a film of the mental image, a frame a step, into this file (extra `images`)."""

@@ -123,9 +123,9 @@ class LearnedAlgorithm:
     def answers(self, text: str) -> dict[str, str]:
         """What the algorithm answers with the operands of a sum or product in each order.
 
-        The operands pass through the module each in another way, so that it seldom errs in all
-        orders alike: where the answers differ, all but one at most are wrong; where they agree,
-        they are hardly ever wrong.
+        The operands pass through the module each in another way, so that one that is mostly right
+        seldom errs in all orders alike: where the answers differ, one at least is wrong; where they
+        agree, they are hardly ever wrong.
 
         Args:
             text: an input of the task.

@@ -1,0 +1,254 @@
+"""What the README and the page on Neural GPUs say of products, against the committed results."""
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+import torch
+from scipy.stats import fisher_exact
+
+from torchalu import zoo
+from torchalu.evaluate import string_accuracy
+from torchalu.experiments.kaiser2016.measuring import Strings
+from torchalu.experiments.kaiser2016.stored import stored_networks
+from torchalu.tasks import encode
+
+ROOT = Path(__file__).parents[2]
+RESULTS = ROOT / "results/kaiser2016"
+
+
+def products(folder=RESULTS):
+    """The outcomes of both seeds of products."""
+    return pl.read_csv(folder / "table1_seeds.csv").filter(task="bmul", model="improved")
+
+
+def right(seeds, length, kind="random"):
+    """How many strings each seed has right."""
+    rows = seeds.filter(strings=kind, length=length).sort("seed")
+    return dict(rows.select("seed", "right").iter_rows())
+
+
+def test_what_three_networks_of_products_mend():
+    page = " ".join((ROOT / "docs/kaiser2016.md").read_text(encoding="utf-8").split())
+    (row,) = pl.read_csv(RESULTS / "products_by_three" / "ensemble_seeds.csv").to_dicts()
+    assert (row["members"], row["strings"], row["length"]) == (3, "random", 2000)
+    alone = []
+    for network in row["networks"].split():
+        folder, _, name = network.partition("/")
+        without = "table1_no_counterexamples" if "no_counterexamples" in folder else "."
+        seed = int(name.removeprefix("bmul-improved-seed"))
+        alone.append(right(products(RESULTS / without), 2000)[seed])
+    said = "have {}, {} and {} of {} random products of 2000 bits".format(*alone, row["count"])
+    assert f"{said} right alone, and all {row['right']} together (`results" in page
+    assert row["right"] == row["count"] > max(alone[1:])
+    folder = RESULTS / "products_by_three_hardest"
+    (row,) = pl.read_csv(folder / "ensemble_seeds.csv").to_dicts()
+    assert row["networks"].split() == [f"bmul-improved-seed{seed}" for seed in (0, 2, 3)]
+    assert (row["strings"], row["length"], row["right"], row["count"]) == ("random", 2000, 20, 20)
+    alone = right(products(RESULTS / "table1_hardest"), 2000)
+    said = "which have {}, {} and {} of the same 20".format(*alone.values())
+    assert f"{said}, have all 20 together" in page
+
+
+def test_what_the_order_of_operands_tells():
+    page = " ".join((ROOT / "docs/kaiser2016.md").read_text(encoding="utf-8").split())
+    rows = pl.read_csv(RESULTS / "orders_seeds.csv")
+    far = {row["seed"]: row for row in rows.filter(length=2000).to_dicts()}
+    first, second = far[0], far[3]
+    assert {row["strings"] for row in far.values()} == {"random"}
+    said = f"Seed 0 has {first['right']} of {first['count']} products of 2000 bits right, and"
+    assert f"{said} {first['agree']} in both orders alike" in page
+    assert (second["agree"], second["wrong_agreeing"], second["count"]) == (20, 0, 20)
+    assert "seed 3 all 20 in both orders" in page
+    agreeing, wrong = rows["agree"].sum(), rows["wrong_agreeing"].sum()
+    assert f"Of {agreeing:,} answers that agree none is wrong" in page
+    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    assert f"of {agreeing:,} answers of two other networks that agreed, none was wrong" in readme
+    assert wrong == 0
+    lost = rows.select((pl.col("count") - pl.col("agree")).sum()).item()
+    errs = rows.select((pl.col("count") - pl.col("right")).sum()).item()
+    assert f"All {errs} wrong ones are among the {lost} that do not" in page
+
+
+def test_what_two_seeds_of_products_say():
+    page = " ".join((ROOT / "docs/kaiser2016.md").read_text(encoding="utf-8").split())
+    seeds = products()
+    first, second = seeds.filter(strings="random", length=20).sort("seed").to_dicts()
+    solved = [round(row["solved_at_seconds"]) for row in (first, second)]
+    assert f"right once after {solved[0]} and {solved[1]} seconds, within the 60 minutes" in page
+    seconds = [round(row["seconds"]) for row in (first, second)]
+    assert f"the whole trainings of {seconds[0]} and {seconds[1]} seconds keep" in page
+    for length in (20, 25, 100):
+        assert right(seeds, length) == {0: 1000, 1: 1000}
+    near, far = right(seeds, 200), right(seeds, 2000)
+    assert f"keep, {near[0]} and {near[1]} of 1000 of 200 bits, and {far[0]} and {far[1]}" in page
+    assert set(seeds.filter(strings="random", length=2000)["count"]) == {20}
+    assert "of products the other seed errs from 200 bits on" in page
+    chosen = pl.read_csv(RESULTS / "table1_lengths.csv").filter(task="bmul", model="improved")
+    assert set(chosen["chosen_seed"]) == {1}
+    assert (chosen["right"] == chosen["count"]).all()
+    wrong = [round(32 * 6 * row["validation_loss"]) for row in (first, second)]
+    assert f"with and without noise, {wrong[0]} and {wrong[1]} are wrong in what is kept" in page
+    older = products(RESULTS / "table1_no_counterexamples")
+    near, before = right(older, 200), right(older, 2000)
+    assert f"has {near[0]} and {near[1]} of 1000 products of 200 bits right" in page
+    assert f"right, and {before[0]} and {before[1]} of 20 of 2000; with noise" in page
+    lost = [20 - far[0], 20 - far[1], 20 - before[0], 20 - before[1]]
+    said = f"and yet {lost[0]} and {lost[1]} of 20 of 2000 bits are wrong, without counterexamples"
+    assert f"{said} {lost[2]} and {lost[3]}: their errors" in page
+
+
+def test_what_three_seeds_by_the_present_recipe_say():
+    page = " ".join((ROOT / "docs/kaiser2016.md").read_text(encoding="utf-8").split())
+    ours = {n: right(products(RESULTS / "table1_hardest"), n) for n in (20, 25, 100, 200, 2000)}
+    assert all(each.keys() == {0, 2, 3} for each in ours.values())
+    assert {*ours[20].values(), *ours[25].values()} == {1000}
+    near, far, farthest = (ours[n].values() for n in (100, 200, 2000))
+    assert "have {}, {} and {} of 1000 products of 100 bits".format(*near) in page
+    said = "{}, {} and {} of 200, and {}, {} and {} of 20 of 2000, though at".format(
+        *far, *farthest
+    )
+    assert said in page
+    lost = [
+        20 - right(products(folder), 2000)[0] for folder in (RESULTS, RESULTS / "table1_hardest")
+    ]
+    assert "errs in {1} or {0} of 20 products of 2000 bits".format(*lost) in page
+    for seed in (0, 2, 3):
+        parts = RESULTS / "networks" / f"bmul_hardest_seed{seed}" / "parts"
+        records = pl.read_parquet(parts / f"bmul-improved-seed{seed}.parquet")
+        assert records.sort("step")["found_wrong"][-1] == 0
+
+
+def test_what_counterexamples_are_good_for():
+    """Of 2000 products of 200 bits fewer are wrong, by more than chance would have it."""
+    with_them, without = (
+        right(products(folder), 200) for folder in (RESULTS, RESULTS / "table1_no_counterexamples")
+    )
+    table = [[sum(one.values()), 2000 - sum(one.values())] for one in (with_them, without)]
+    assert fisher_exact(table).pvalue < 0.05
+
+
+def test_what_runs_of_equal_digits_do_to_products():
+    page = " ".join((ROOT / "docs/kaiser2016.md").read_text(encoding="utf-8").split())
+    ours = {length: right(products(), length, "runs") for length in (100, 200, 2000)}
+    first, second = ([ours[length][seed] for length in ours] for seed in (0, 1))
+    assert "seed 0 has {} of 100 bits right, {} of 200 and {} of 2000".format(*first) in page
+    assert "of 2000, seed 1 {}, {} and {}. Without".format(*second) in page
+    folder = RESULTS / "networks" / "bmul_no_counterexamples_seed1"
+    (network,) = stored_networks(folder, task="bmul")
+    module = network.load()
+    older = {
+        length: string_accuracy(module, network.task, network.task.adversarial(length)["runs"])
+        for length in (100, 200)
+    }
+    assert f"seed 1 has {older[100].right} of 100 bits right and {older[200].right} of 200" in page
+    tried = pl.read_csv(RESULTS / "table1_runs" / "table1_seeds.csv").sort("length", "seed")
+    runs, random = tried.filter(strings="runs"), tried.filter(strings="random")
+    assert (set(tried["seed"]), set(runs["count"])) == ({0, 1}, {10})
+    losses = random.filter(length=20)["validation_loss"]  # strings of four lengths, two with noise
+    wrong = [round(32 * 6 * loss) for loss in losses]
+    assert f"of these 192, with and without noise, {wrong[0]} and {wrong[1]} are wrong" in page
+    lengths = (100, 200, 2000)
+    short, long, far = (runs.filter(length=length)["right"].to_list() for length in lengths)
+    assert f"have {short[0]} and {short[1]} right of 100 bits, {long[0]} and {long[1]} of" in page
+    assert f"of 200, and {far[0]} and {far[1]} of 2000. Random products" in page
+    short, long = (random.filter(length=length)["right"].to_list() for length in (200, 2000))
+    assert f"{short[0]} and {short[1]} of 1000 of 200 bits are right, and {long[0]} and" in page
+    assert f"and {long[1]} of 20 of 2000. What goes wrong there is not" in page
+
+
+@pytest.mark.parametrize(
+    ("folder", "seed", "table"),
+    [
+        ("bmul_seed0", 0, "."),
+        ("bmul_seed1", 1, "."),
+        ("bmul_no_counterexamples_seed1", 1, "table1_no_counterexamples"),
+        ("bmul_hardest_seed0", 0, "table1_hardest"),
+        ("bmul_hardest_seed2", 2, "table1_hardest"),
+        ("bmul_hardest_seed3", 3, "table1_hardest"),
+    ],
+)
+def test_the_networks_that_are_kept_are_those_that_were_measured(folder, seed, table):
+    (network,) = stored_networks(RESULTS / "networks" / folder, task="bmul")
+    seeds = products(RESULTS / table).filter(seed=seed)
+    assert network.seed == seed
+    assert network.validation_loss == seeds["validation_loss"][0]
+    texts = network.task.sample(20, 20, np.random.default_rng(0))
+    assert string_accuracy(network.load(), network.task, texts).right == 20
+
+
+def test_where_the_digits_are_that_go_wrong():
+    page = " ".join((ROOT / "docs/kaiser2016.md").read_text(encoding="utf-8").split())
+    assert "at 200 bits have two or three beside each other, far from both ends" in page
+    folder = RESULTS / "networks" / "bmul_no_counterexamples_seed1"
+    (network,) = stored_networks(folder, task="bmul")
+    seeds = products(RESULTS / "table1_no_counterexamples").filter(seed=1)
+    named = seeds.filter(strings="random", length=200)["failed"].item().split()
+    assert len(named) == 3
+    sets = {kind: strings for kind, _, strings in Strings((200,), count=1000).sets(network.task)}
+    failed = encode(network.task, [sets["random"][int(place[1:])] for place in named])
+    with torch.no_grad():
+        wrong = network.load()(failed.inputs, failed.lengths).argmax(-1) != failed.targets
+    for row in wrong:
+        places = row.nonzero().flatten().tolist()
+        assert places == list(range(places[0], places[0] + len(places)))
+        assert len(places) in (2, 3)
+        assert 100 < places[0] < 301
+
+
+def test_what_a_search_finds():
+    page = " ".join((ROOT / "docs/kaiser2016.md").read_text(encoding="utf-8").split())
+    rows = {row["task"]: row for row in pl.read_csv(RESULTS / "counterexamples.csv").to_dicts()}
+    assert rows.keys() == {"badd", "bmul", "copy", "duplicate", "reverse", "sort"}
+    assert {row["wrong"] for row in rows.values()} == {0}
+    ours = rows.pop("bmul")
+    said = f"{ours['wrong_neighbors']} of {ours['neighbors']:,} neighbors is wrong"
+    assert f"with an earlier search (departure 7), {said}" in page
+    assert ours["wrong_neighbors"] == 1
+    module = zoo.load("bmul")
+    assert module.run(ours["first"]) != module.task.solve(ours["first"])
+    assert {row["wrong_neighbors"] for row in rows.values()} == {0}
+    assert min(row["least_margin"] for row in rows.values()) > 3 > 0 > ours["least_margin"]
+    folder = RESULTS / "table1_no_counterexamples"
+    older = pl.read_csv(folder / "counterexamples.csv").row(0, named=True)
+    assert older["wrong"] == 0
+    said = f"counterexamples has none wrong of {older['new']:,} new ones, and"
+    assert f"{said} {older['wrong_neighbors']:,} of {older['neighbors']:,} neighbors" in page
+    assert right(products(folder), 100)[1] == 1000
+    (network,) = stored_networks(RESULTS / "networks" / "bmul_no_counterexamples_seed1")
+    assert string_accuracy(network.load(), network.task, [older["first"]]).right == 0
+
+
+def test_what_the_zoos_products_are():
+    page = " ".join((ROOT / "docs/kaiser2016.md").read_text(encoding="utf-8").split())
+    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    learned = zoo.load("bmul")
+    card, seeds = learned.card, products()
+    (network,) = stored_networks(RESULTS / "networks" / "bmul_seed1", task="bmul")
+    ours, kept = learned.module.state_dict(), network.load().state_dict()
+    assert all(torch.equal(ours[name], value) for name, value in kept.items())
+    best = seeds.sort("validation_loss").row(0, named=True)
+    assert (
+        (card.seed, card.seeds_tried, card.seeds_generalizing) == (best["seed"], 2, 1) == (1, 2, 1)
+    )
+    measured = {(one.kind, one.length): (one.right, one.count) for one in card.measured}
+    table = seeds.filter(seed=1).select("strings", "length", "right", "count").iter_rows()
+    assert measured == {(kind, length): (good, count) for kind, length, good, count in table}
+    random = {length: counts for (kind, length), counts in measured.items() if kind == "random"}
+    assert random == dict.fromkeys((20, 25, 100, 200), (1000, 1000)) | {2000: (20, 20)}
+    more = pl.read_csv(RESULTS / "products_of_2000_bits" / "ensemble_seeds.csv").row(0, named=True)
+    assert (more["networks"], more["count"]) == ("bmul-improved-seed1", 100)
+    said = f"bits each are right and {more['right']} of 100 of 2000, where the other seed has"
+    assert f"all of 1000 pairs of 20, 25, 100 and 200 {said}" in readme
+    assert f"{said} {right(seeds, 2000)[0]} of 20; so are" in readme
+    assert f"the chosen seed has {more['right']} right (`results/kaiser2016/products_of" in page
+    texts = [next(Strings((2000,), 1, n, False).sets(learned.task))[2] for n in (20, 100)]
+    assert texts[0] == texts[1][:20]
+    runs = [measured["runs", length][0] for length in (200, 2000)]
+    assert f"so are {runs[0]} of 10 pairs of 200 bits" in readme
+    assert f"of equal digits, and {runs[1]} of 10 of 2000" in readme
+    wrong = {key: count - good for key, (good, count) in measured.items() if good < count}
+    assert wrong.keys() == {("runs", n) for n in (100, 200, 2000)} | {("sparse", 2000)}
+    assert wrong["sparse", 2000] == 2
+    assert "but the runs of 100 bits and more and two sparse ones of 2000" in page
