@@ -7,8 +7,6 @@ installed, and elsewhere in torch's own operations.
 """
 
 from collections.abc import Sequence
-from functools import cache
-from importlib.util import find_spec
 from typing import Any
 
 import torch
@@ -16,6 +14,7 @@ from torch import Tensor
 from torch._C._functorch import is_legacy_batchedtensor
 
 from torchalu import _core
+from torchalu.kernels.compilers import has_triton
 from torchalu.kernels.logic_forms import (
     FUNCTIONS,
     PIECEWISE_LINEAR,
@@ -146,7 +145,7 @@ def _forward_on_cuda(
     partition: bool,
     slopes: bool,
 ) -> tuple[Tensor, Tensor]:
-    if not _has_triton() or not input.numel():
+    if not has_triton() or not input.numel():
         return logic_anywhere(input, functions, means, scales, partition, slopes)
     from torchalu.kernels import logic_triton
 
@@ -165,7 +164,7 @@ def _backward_on_cuda(
     scales: Sequence[float],
     partition: bool,
 ) -> Tensor:
-    if not _has_triton() or not saved.numel():
+    if not has_triton() or not saved.numel():
         return logic_backward_anywhere(grad_output, saved, functions, scales, partition)
     from torchalu.kernels import logic_triton
 
@@ -290,12 +289,6 @@ class _LogicBackward(torch.autograd.Function):
 
 
 logic_rows.register_autograd(_Logic.backward, setup_context=_Logic.setup_context)
-
-
-@cache
-def _has_triton() -> bool:
-    """Whether Triton is installed."""
-    return find_spec("triton") is not None
 
 
 def _empty_outputs(

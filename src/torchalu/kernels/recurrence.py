@@ -1,7 +1,8 @@
 """The unrolled recurrence of the Neural GPUs as an operator.
 
 In float32 and float64 on a CPU it runs in the native core, which computes the positions and steps
-of each sequence alone, and elsewhere in torch's own operations.
+of each sequence alone. On CUDA devices the diagonal cell runs in Triton where it is installed, in
+the same dtypes. Everything else runs in torch's own operations.
 """
 
 from typing import Any
@@ -12,6 +13,7 @@ from torch import Tensor
 
 from torchalu import _core
 from torchalu.kernels import recurrence_forms
+from torchalu.kernels.compilers import has_triton
 from torchalu.kernels.recurrence_forms import MOST_LEVELS, Cell
 from torchalu.kernels.tracing import is_transformed
 
@@ -74,8 +76,8 @@ def unroll(
         tensor([0.8750, 0.8750, 0.8750])
     """
     parameters = gate_weight, gate_bias, candidate_weight, candidate_bias
-    native = _is_native(state) and not is_transformed()
-    if not (torch.compiler.is_compiling() or native):
+    fused = (_is_native(state) or _is_in_triton(state, cell == "diagonal")) and not is_transformed()
+    if not (torch.compiler.is_compiling() or fused):
         options = _options(cell == "diagonal", cutoff, levels, keep, noise, seed)
         return recurrence_forms.unroll(state, lengths, steps, *parameters, **options)
     kept = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in (state, *parameters))
@@ -100,7 +102,7 @@ def recurrence_anywhere(
     seed: int,
     kept: bool,  # noqa: ARG001
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Final state, saturation, and what a native backward pass needs: nothing."""
+    """Final state, saturation, and what a fused backward pass needs: nothing."""
     parameters = gate_weight, gate_bias, candidate_weight, candidate_bias
     options = _options(diagonal, cutoff, levels, keep, noise, seed)
     final, saturation = recurrence_forms.unroll(state, lengths, steps, *parameters, **options)
@@ -177,11 +179,48 @@ def _(*inputs: Any) -> tuple[Tensor, ...]:
     return grads
 
 
+@recurrence.register_kernel("cuda")
+def _(*inputs: Any) -> tuple[Tensor, Tensor, Tensor]:
+    state, lengths, steps, *parameters = inputs[:7]
+    diagonal, _, levels, keep, noise, seed, is_kept = inputs[7:]
+    if not _is_in_triton(state, diagonal) or not steps.numel() or not steps.max():
+        return recurrence_anywhere(*inputs)
+    from torchalu.kernels import recurrence_cuda
+
+    _check(*inputs[:11])
+    keep, noise, seed = _random(keep, noise, seed)
+    return recurrence_cuda.recurrence_forward(
+        *map(_plain, (state, lengths, steps)),
+        tuple(map(_plain, parameters)),
+        levels=levels,
+        keep=keep,
+        noise=noise,
+        seed=seed,
+        kept=is_kept,
+    )
+
+
+@recurrence_backward.register_kernel("cuda")
+def _(*inputs: Any) -> tuple[Tensor, ...]:
+    keep, noise, seed = _random(*inputs[-3:])
+    if not inputs[2].numel():  # nothing was kept
+        return recurrence_backward_anywhere(*inputs)
+    from torchalu.kernels import recurrence_cuda
+
+    grad_final, grad_saturation, kept, _, lengths, steps, *parameters = map(_plain, inputs[:10])
+    return recurrence_cuda.recurrence_backward(
+        *(grad_final, grad_saturation, kept, lengths, steps, tuple(parameters)),
+        keep=keep,
+        noise=noise,
+        seed=seed,
+    )
+
+
 @recurrence.register_fake
 def _(*inputs: Any) -> tuple[Tensor, Tensor, Tensor]:
     state, is_kept = inputs[0], inputs[-1]
-    native = is_kept and _is_native(state)
-    size = torch.library.get_ctx().new_dynamic_size() if native else 0
+    fused = is_kept and (_is_native(state) or _is_in_triton(state, inputs[7]))
+    size = torch.library.get_ctx().new_dynamic_size() if fused else 0
     return state.new_empty(state.shape), state.new_empty(state.shape[0]), state.new_empty(size)
 
 
@@ -233,6 +272,11 @@ def _random(keep: Tensor | None, noise: float, seed: int) -> tuple[Tensor | None
 def _is_native(state: Tensor) -> bool:
     """Whether the native core computes it."""
     return state.device.type == "cpu" and state.dtype in _NATIVE
+
+
+def _is_in_triton(state: Tensor, diagonal: bool) -> bool:
+    """Whether Triton's kernels compute it."""
+    return state.device.type == "cuda" and diagonal and state.dtype in _NATIVE and has_triton()
 
 
 def _plain(tensor: Tensor) -> Tensor:

@@ -81,7 +81,7 @@ class _RandomBits:
 
     def __init__(self, state: Tensor, seed: int) -> None:
         sequence = torch.arange(len(state), device=state.device)
-        self.sequence = mix((_key(seed) + 0x9E3779B1 * sequence) & _WORD)
+        self.sequence = mix((seed_key(seed) + 0x9E3779B1 * sequence) & _WORD)
 
     def words(self, step: int) -> Int64[Tensor, " batch"]:
         """What the bits of each sequence in a step come from."""
@@ -313,6 +313,6 @@ def _least(numbers: Int64[Tensor, " batch"]) -> int:
     return int(numbers.min().item()) if len(numbers) else 0
 
 
-def _key(seed: int) -> int:
+def seed_key(seed: int) -> int:
     """64 bits of a seed in 32."""
     return mix(seed & _WORD ^ mix(seed >> 32 & _WORD))
