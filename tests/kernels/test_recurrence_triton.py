@@ -12,6 +12,7 @@ pytest.importorskip("triton", reason="Triton is not installed: pip install trito
 PROGRAM = """
 import torch
 from torchalu.kernels import recurrence_cuda, recurrence_forms
+from torchalu.kernels.start_dropout import kept_anywhere
 
 def problem(maps, dtype, batch=5, length=13, taps=3, sets=1):
     '''Sequences of mixed lengths and steps, among them length 1 and no step.'''
@@ -21,7 +22,7 @@ def problem(maps, dtype, batch=5, length=13, taps=3, sets=1):
         return torch.randn(*sizes, generator=generator, dtype=torch.float64).to(dtype)
 
     lengths = torch.tensor([length, 1, length - 3, 2, 7])[:batch]
-    steps = torch.tensor([4, 3, 0, 1, 4])[:batch]
+    steps = torch.tensor([3, 2, 0, 1, 3])[:batch]
     spread = 1.5 / (maps * taps) ** 0.5
     tensors = [
         normal(batch, length, 1, maps).clamp(-1, 1),
@@ -46,7 +47,7 @@ def compare(maps, dtype, *, levels=0, drops=True, noise=0.0, **sizes):
     state, *parameters = tensors
     both = [
         recurrence_cuda.recurrence_forward(
-            state, lengths, steps, tuple(parameters), levels=levels, kept=kept, **random
+            state, lengths, steps, tuple(parameters), 3, levels=levels, kept=kept, **random
         )
         for kept in (True, False)
     ]
@@ -61,14 +62,22 @@ def compare(maps, dtype, *, levels=0, drops=True, noise=0.0, **sizes):
         torch.testing.assert_close(got.double(), want, rtol=0, atol=bound * max(size, 1e-6))
 
 torch.manual_seed(0)
-compare(6, torch.float64)
-compare(36, torch.float64, sets=3)
-compare(33, torch.float64, noise=0.75, drops=False)
-compare(9, torch.float64, taps=1)
-compare(12, torch.float64, taps=5, noise=0.75)
-compare(27, torch.float64, levels=3)
-compare(12, torch.float64, batch=1, length=70)
-compare(24, torch.float32, noise=0.75)
+torch.utils.deterministic.fill_uninitialized_memory = True
+torch.use_deterministic_algorithms(True)  # so that what is not written to begins as NaN
+for short in (128, 1):
+    recurrence_cuda._SHORT = short  # all steps in one launch, or two launches a step
+    compare(6, torch.float64, sets=2)
+    compare(33, torch.float64, noise=0.75, drops=False)
+    compare(9, torch.float64, taps=1)
+    compare(12, torch.float64, taps=5, noise=0.75)
+    compare(27, torch.float64, levels=3)
+    compare(12, torch.float64, batch=1, length=70)
+    compare(24, torch.float32, noise=0.75)
+
+state, keep = torch.empty(3, 7, 1, 33), torch.tensor([0.2, 0.9, 1.0])
+for seed in (5, 2**64 - 3):
+    stays = recurrence_cuda.kept_at_start(state, keep, seed)
+    assert stays.equal(kept_anywhere(state, keep, seed))
 """
 
 

@@ -150,7 +150,9 @@ def _(*inputs: Any) -> tuple[Tensor, Tensor, Tensor]:
     diagonal, cutoff, levels, keep, noise, seed, is_kept = inputs[7:]
     if not _is_native(inputs[0]):
         return recurrence_anywhere(*inputs)
-    _check(*inputs[:11])
+    lengths = inputs[1]
+    ends = (int(lengths.min()), int(lengths.max())) if lengths.numel() else (0, 0)
+    _check(*inputs[:11], ends)
     state, lengths, steps, *parameters = map(_plain, inputs[:7])
     final = torch.empty_like(state)
     saturation = state.new_empty(len(state), dtype=torch.float64)
@@ -183,15 +185,19 @@ def _(*inputs: Any) -> tuple[Tensor, ...]:
 def _(*inputs: Any) -> tuple[Tensor, Tensor, Tensor]:
     state, lengths, steps, *parameters = inputs[:7]
     diagonal, _, levels, keep, noise, seed, is_kept = inputs[7:]
-    if not _is_in_triton(state, diagonal) or not steps.numel() or not steps.max():
+    if not _is_in_triton(state, diagonal) or not state.numel():
         return recurrence_anywhere(*inputs)
     from torchalu.kernels import recurrence_cuda
 
-    _check(*inputs[:11])
+    least, greatest, most = torch.stack([*lengths.aminmax(), steps.max()]).tolist()  # at one go
+    _check(*inputs[:11], (least, greatest))
+    if not most:
+        return recurrence_anywhere(*inputs)
     keep, noise, seed = _random(keep, noise, seed)
     return recurrence_cuda.recurrence_forward(
         *map(_plain, (state, lengths, steps)),
         tuple(map(_plain, parameters)),
+        most,
         levels=levels,
         keep=keep,
         noise=noise,
@@ -296,8 +302,9 @@ def _check(
     _cutoff: bool,
     levels: int,
     keep: Tensor | None,
+    ends: tuple[int, int],
 ) -> None:
-    """The native core reads and writes what shapes and lengths say."""
+    """The kernels read and write what shapes and lengths, from the first of `ends` on, say."""
     batch, longest, width, maps = state.shape
     sets, layers, *_, length, columns = candidate_weight.shape
     kernel, counts, numbers = (maps, length, columns), torch.int64, state.dtype
@@ -320,7 +327,7 @@ def _check(
             f"the diagonal cell has width {width}, {layers} layers and {maps} maps; it needs width "
             "1, 1 layer and a multiple of 3 maps"
         )
-    if batch and (int(lengths.min()) < 0 or int(lengths.max()) > longest):
+    if ends[0] < 0 or ends[1] > longest:
         raise ValueError(f"lengths go beyond 0 to {longest}, the length of the state: {lengths}")
 
 

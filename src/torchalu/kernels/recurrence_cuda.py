@@ -1,12 +1,13 @@
 # pyright: reportIndexIssue=false, reportArgumentType=false
 """The unrolled recurrence of the improved Neural GPU on CUDA devices.
 
-Imported only where a CUDA tensor comes and Triton is installed. A step is two launches, since its
-second convolution reads what the first one makes of its neighbors; so is a step back. Gradients of
-the kernels are matrix products over all steps at once.
+Imported only where a CUDA tensor comes and Triton is installed. Sequences of up to `_SHORT`
+positions take all steps in one launch. Of longer ones a step is two launches, since its second
+convolution reads what the first one makes of its neighbors; so is a step back. Gradients of the
+kernels are matrix products over all steps at once.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 import triton  # pyright: ignore[reportMissingImports]
@@ -16,18 +17,24 @@ from torch.nn.functional import pad
 
 from torchalu.kernels.recurrence_forms import seed_key
 from torchalu.kernels.recurrence_triton import (
+    all_steps,
+    all_steps_back,
     candidate_back,
     candidate_step,
+    dropout_at_start,
     gates_back,
     gates_step,
-    last_mixture_back,
+    mixture_back,
 )
 
-BLOCK = {"block_rows": 64, "block_maps": 32, "block_inner": 32}
+_SHORT = 128
+_ONE_TILE = {"block_rows": 64, "block_maps": 32, "block_inner": 32}
+_ONE_SEQUENCE = {"block_rows": 64, "block_maps": 64, "block_inner": 32}
 """Rows and maps of a tile, and over how many maps a product is summed at a time."""
+_WARPS = {"num_warps": 8}
+_BLOCK = 1024
 _KEPT = 5
 """Numbers that are kept of each map in each step: state, reset state, two gates, candidate."""
-_HALF = 2**31
 
 
 class _Sequences(NamedTuple):
@@ -91,25 +98,30 @@ class _Launch:
         dtype: torch.dtype,
     ) -> None:
         self.sequences = sequences
-        key = seed_key(seed)
-        self.key = key - 2 * _HALF if key >= _HALF else key  # one type for every seed
+        self.whole = sequences.length <= _SHORT
+        self.block: dict[str, Any] = _ONE_SEQUENCE if self.whole else _ONE_TILE
+        self.key = _signed_key(seed)
         self.noise = float(noise)
         self.ends = lengths, steps
         self.drops = keep is not None
-        chance = torch.ones_like(lengths, dtype=torch.float64) if keep is None else keep.double()
-        self.dropout = chance.to(dtype), (chance * 2**24).floor().to(torch.int32)
+        self.dropout = (lengths, lengths) if keep is None else _dropout(keep, dtype)
         self.sizes = {"maps": sequences.maps, "taps": sequences.taps}
         double = dtype == torch.float64
-        self.wide = tl.float64 if double else tl.float32
-        self.dot = {"wide": self.wide, "precision": "ieee" if double else "tf32x3"}
+        self.dot = {
+            "wide": tl.float64 if double else tl.float32,
+            "precision": "ieee" if double else "tf32x3",
+        }
+
+    def blocks(self, columns: int) -> int:
+        """How many blocks of columns a row has."""
+        return triton.cdiv(columns, self.block["block_maps"])
 
     def grid(self, columns: int) -> tuple[int, int]:
-        """Programs for as many columns."""
-        tiles = triton.cdiv(self.sequences.rows, BLOCK["block_rows"])
-        return tiles, triton.cdiv(columns, BLOCK["block_maps"])
+        """Programs for as many columns, where each has one tile."""
+        return triton.cdiv(self.sequences.rows, self.block["block_rows"]), self.blocks(columns)
 
     def where(self, step: int) -> tuple[int, int, int]:
-        """The arguments that change from step to step."""
+        """The arguments that change from call to call."""
         return self.sequences.rows, self.sequences.padded, step
 
 
@@ -118,6 +130,7 @@ def recurrence_forward(
     lengths: Tensor,
     steps: Tensor,
     parameters: tuple[Tensor, Tensor, Tensor, Tensor],
+    most: int,
     *,
     levels: int,
     keep: Tensor | None,
@@ -130,8 +143,9 @@ def recurrence_forward(
     Args:
         state: `(batch, length, 1, maps)`.
         lengths: of the sequences.
-        steps: at least one sequence takes a step.
+        steps: of the sequences.
         parameters: kernels and biases of the gates, then of the candidate.
+        most: of `steps`, at least 1.
         levels: 0 rounds nothing.
         keep: no dropout without it.
         noise: 0 adds none.
@@ -141,31 +155,36 @@ def recurrence_forward(
     Returns:
         The final state, the saturation of each sequence, and what the backward pass needs.
     """
-    sequences = _sequences(state, parameters, int(steps.max()))
+    sequences = _sequences(state, parameters, most)
     launch = _Launch(sequences, lengths, steps, keep, noise, seed, state.dtype)
     inside = torch.arange(sequences.length, device=state.device) < lengths[:, None]
-    start = sequences.pad(state * inside[:, :, None, None])
     slots = sequences if kept else sequences._replace(steps=1)
-    size = sequences.rows * sequences.maps * (_KEPT * slots.steps + 1)
-    memory = state.new_empty(size)
+    memory = state.new_empty(sequences.rows * sequences.maps * (_KEPT * slots.steps + 1))
     states, resets, gates, candidates = slots.parts(memory)
-    states[0] = start
+    states[0] = sequences.pad(state * inside[:, :, None, None])
     maps = sequences.maps
-    wide, narrow = launch.grid(2 * maps), launch.grid(maps)
-    shape = wide[1] + narrow[1], sequences.rows
-    saturated = state.new_zeros(shape, dtype=torch.float64)
+    blocks = launch.blocks(2 * maps) + launch.blocks(maps)
+    saturated = state.new_zeros(blocks, sequences.rows, dtype=torch.float64)
     gate_weight, candidate_weight = (_weights(w, back=False) for w in parameters[::2])
-    same = {"noisy": noise > 0, "kept": kept, **launch.sizes, **launch.dot, **BLOCK}
-    for step in range(sequences.steps):
-        which = step % len(gate_weight)
-        gates_step[wide](
-            states, resets, gates, saturated, gate_weight[which], parameters[1][which],
-            *launch.ends, *launch.where(step), launch.key, launch.noise, **same,
+    numbers = launch.key, launch.noise
+    same = {"noisy": noise > 0, "kept": kept, **launch.sizes, **launch.dot, **launch.block}
+    memories = states, resets, gates, candidates, saturated
+    more = {"drops": launch.drops, "levels": levels, **same}
+    if launch.whole:
+        all_steps[(sequences.batch,)](
+            *memories, gate_weight, parameters[1], candidate_weight, parameters[3], *launch.ends,
+            *launch.dropout, *launch.where(sequences.steps), *numbers, sets=len(gate_weight),
+            **more, **_WARPS,
         )  # fmt: skip
-        candidate_step[narrow](
-            states, resets, gates, candidates, saturated, candidate_weight[which],
-            parameters[3][which], *launch.ends, *launch.dropout, *launch.where(step), launch.key,
-            launch.noise, drops=launch.drops, levels=levels, **same,
+    for step in range(0 if launch.whole else sequences.steps):
+        which = step % len(gate_weight)
+        gates_step[launch.grid(2 * maps)](
+            states, resets, gates, saturated, gate_weight[which], parameters[1][which],
+            *launch.ends, *launch.where(step), *numbers, **same,
+        )  # fmt: skip
+        candidate_step[launch.grid(maps)](
+            *memories, candidate_weight[which], parameters[3][which], *launch.ends,
+            *launch.dropout, *launch.where(step), *numbers, **more,
         )  # fmt: skip
     final = sequences.unpad(states[sequences.steps if kept else sequences.steps % 2])
     total = saturated.sum(0).reshape(sequences.batch, sequences.padded).sum(1)
@@ -192,34 +211,57 @@ def recurrence_backward(
     states, resets, gates, candidates = sequences.parts(kept)
     grads = sequences.pad(grad_final).contiguous()
     grad_gates, grad_candidates = torch.empty_like(gates), torch.empty_like(candidates)
-    carried = torch.empty_like(grads)
     slope = grad_saturation.to(kept.dtype).contiguous()
+    within = grad_gates, grad_candidates, torch.empty_like(grads), slope
     gate_weight, candidate_weight = (_weights(w, back=True) for w in parameters[::2])
-    narrow = launch.grid(sequences.maps)
     mixture = {"drops": launch.drops, **launch.sizes}
-    kinds = {**launch.sizes, **launch.dot, **BLOCK}
-    within = states, gates, candidates, grad_gates, grad_candidates, carried, slope
-    tile = {name: BLOCK[name] for name in ("block_rows", "block_maps")}
-    last = sequences.steps - 1
-    last_mixture_back[narrow](
-        grads, *within, *launch.ends, *launch.dropout, *launch.where(last), launch.key,
-        **mixture, **tile,
-    )  # fmt: skip
-    for step in range(last, -1, -1):
-        which = step % len(gate_weight)
-        candidate_back[narrow](
-            grads, states, gates, grad_gates, grad_candidates, carried, slope,
-            candidate_weight[which], *launch.ends, *launch.where(step), **kinds,
+    kinds = {**launch.sizes, **launch.dot, **launch.block}
+    same = {**mixture, **launch.dot, **launch.block}
+    all_but_grads = states, gates, candidates, *within
+    if launch.whole:
+        all_steps_back[(sequences.batch,)](
+            grads, *all_but_grads, gate_weight, candidate_weight, *launch.ends, *launch.dropout,
+            *launch.where(count), launch.key, sets=len(gate_weight), **same, **_WARPS,
         )  # fmt: skip
-        gates_back[narrow](
-            grads, *within, gate_weight[which], *launch.ends, *launch.dropout,
-            *launch.where(step), launch.key, **mixture, **launch.dot, **BLOCK,
+    else:
+        grid = launch.grid(sequences.maps)
+        tile = {name: launch.block[name] for name in ("block_rows", "block_maps")}
+        mixture_back[grid](
+            grads, *all_but_grads, *launch.ends, *launch.dropout, *launch.where(count - 1),
+            launch.key, **mixture, **tile,
         )  # fmt: skip
+        for step in range(count - 1, -1, -1):
+            which = step % len(gate_weight)
+            candidate_back[grid](
+                grads, states, gates, *within, candidate_weight[which], *launch.ends,
+                *launch.where(step), **kinds,
+            )  # fmt: skip
+            gates_back[grid](
+                grads, *all_but_grads, gate_weight[which], *launch.ends, *launch.dropout,
+                *launch.where(step), launch.key, **same,
+            )  # fmt: skip
     inside = torch.arange(sequences.length, device=kept.device) < lengths[:, None]
     grad_state = sequences.unpad(grads) * inside[:, :, None, None]
     of_gates = _parameter_gradients(states, grad_gates, parameters[0])
     of_candidates = _parameter_gradients(resets, grad_candidates, parameters[2])
     return grad_state, *of_gates, *of_candidates
+
+
+def kept_at_start(state: Tensor, keep: Tensor, seed: int) -> Tensor:
+    """Which elements of a state dropout keeps before the first step.
+
+    Args:
+        state: `(batch, length, width, maps)`.
+        keep: probability that an element of a sequence stays.
+        seed: 64 bits.
+    """
+    stays = torch.empty(state.shape, dtype=torch.bool, device=state.device)
+    elements = state[0].numel()
+    threshold = _dropout(keep, state.dtype)[1]
+    dropout_at_start[(len(state), triton.cdiv(elements, _BLOCK))](
+        stays, threshold, elements, _signed_key(seed), block=_BLOCK
+    )
+    return stays
 
 
 def _sequences(state: Tensor, parameters: tuple[Tensor, ...], steps: int) -> _Sequences:
@@ -228,10 +270,21 @@ def _sequences(state: Tensor, parameters: tuple[Tensor, ...], steps: int) -> _Se
     return _Sequences(batch, length, maps, parameters[0].shape[-2], steps)
 
 
-def _weights(weight: Tensor, *, back: bool) -> list[Tensor]:
-    """Kernels of a convolution or of its transpose, (taps, inner, outer) for each set."""
+def _signed_key(seed: int) -> int:
+    """32 bits of a seed as a number with a sign, so that all are of one type."""
+    key = seed_key(seed)
+    return key - 2**32 if key >= 2**31 else key
+
+
+def _dropout(keep: Tensor, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
+    """What dropout divides by, and the number of 24 bits below which an element stays."""
+    return keep.to(dtype), (keep.double() * 2**24).floor().to(torch.int32)
+
+
+def _weights(weight: Tensor, *, back: bool) -> Tensor:
+    """Kernels of a convolution or of its transpose, (sets, taps, inner, outer)."""
     order = (0, 3, 1, 2) if back else (0, 3, 2, 1)
-    return list(weight[:, 0, :, :, :, 0].permute(order).contiguous())
+    return weight[:, 0, :, :, :, 0].permute(order).contiguous()
 
 
 def _parameter_gradients(inputs: Tensor, grads: Tensor, weight: Tensor) -> tuple[Tensor, Tensor]:

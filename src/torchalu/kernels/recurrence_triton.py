@@ -1,180 +1,53 @@
 # pyright: reportIndexIssue=false, reportArgumentType=false, reportGeneralTypeIssues=false
-"""Kernels of the improved Neural GPU's recurrence in Triton: a step, and a step back.
+"""Kernels of the improved Neural GPU's recurrence in Triton.
 
-Sequences lie one behind the other, each between rows of zeros, so that a tile of rows may hold
-parts of several and no convolution asks where one ends. See
-:mod:`torchalu.kernels.recurrence_cuda`, which launches them.
+Those of short sequences take all steps in one launch: a program has one sequence, and the parts of
+a step wait for each other within it. Long sequences are shared out among programs, which have no
+way to wait for each other: each part of a step is a launch of its own.
 
-In the kernels `at` are the tile's rows, `n` its maps, and `sequence`, `position`, `there` (the row
-exists), `inside` (of its sequence) and `taken` (the sequence takes the step) are said of each row.
+:mod:`torchalu.kernels.recurrence_cuda` launches them.
 """
 
 import triton  # pyright: ignore[reportMissingImports]
 import triton.language as tl  # pyright: ignore[reportMissingImports]
 
-_STEP = ["rows", "padded", "step", "key"]
-"""Arguments that change from call to call, for whose values no kernel is compiled anew."""
+from torchalu.kernels.recurrence_tiles import (
+    candidate_back_tile,
+    candidate_tile,
+    dropout_bits,
+    gates_back_tile,
+    gates_tile,
+    mixture_back_tile,
+)
 
-
-@triton.constexpr_function
-def margin(taps):
-    """Rows of zeros on either side of a sequence, at least one for the maps that move."""
-    return max(taps // 2, 1)
-
-
-@triton.jit
-def _mix(word):
-    """Scramble 32 bits."""
-    word = (word ^ (word >> 16)) * 0x21F0AAAD
-    word = (word ^ (word >> 15)) * 0x735A2D97
-    return word ^ (word >> 15)
+_VARYING = ["rows", "padded", "step", "count", "key"]
+"""Arguments for whose values no kernel is compiled anew."""
 
 
 @triton.jit
-def _words(key, sequence, step):
-    """What the bits of each sequence in a step come from."""
-    own = _mix(key.to(tl.uint32) + sequence.to(tl.uint32) * 0x9E3779B1)
-    return _mix(own + step.to(tl.uint32) * 0x85EBCA6B)
-
-
-@triton.jit
-def _bits(words, position, n, maps: tl.constexpr):
-    """24 random bits for each element."""
-    element = (position[:, None] * maps + n[None, :]).to(tl.uint32)
-    return (_mix(words[:, None] + element * 0xC2B2AE35) >> 8).to(tl.int32)
-
-
-@triton.jit
-def _noise(
-    words, stream: tl.constexpr, position, n, maps: tl.constexpr, amplitude, wide: tl.constexpr
-):
-    """Uniform between -amplitude and amplitude."""
-    own = _mix(words + 0x27D4EB2F * stream)
-    return amplitude * (_bits(own, position, n, maps).to(wide) * (1.0 / 8388608) - 1.0)
-
-
-@triton.jit
-def _dropout(words, keep, threshold, sequence, position, n, there, maps: tl.constexpr):
-    """What dropout multiplies each element by."""
-    least = tl.load(threshold + sequence, mask=there, other=0)
-    share = tl.load(keep + sequence, mask=there, other=1.0)
-    stays = _bits(words, position, n, maps) < least[:, None]
-    return tl.where(stays, 1.0 / share[:, None], 0.0)
-
-
-@triton.jit
-def _between(x, low, high):
-    """Cut off below and above; what is no number stays so."""
-    return tl.where(x < low, low, tl.where(x > high, high, x))
-
-
-@triton.jit
-def _place(
-    lengths, steps, rows, padded, step, taps: tl.constexpr, block_rows: tl.constexpr,
-    block_maps: tl.constexpr,
-):  # fmt: skip
-    """The rows and maps of a tile, and what is said of each row."""
+def _tile(block_rows: tl.constexpr, block_maps: tl.constexpr):
+    """Rows and maps of a program that has one tile."""
     at = tl.program_id(0) * block_rows + tl.arange(0, block_rows)
-    n = tl.program_id(1) * block_maps + tl.arange(0, block_maps)
-    there = at < rows
-    sequence = at // padded
-    position = at % padded - margin(taps)
-    length = tl.load(lengths + sequence, mask=there, other=0)
-    inside = there & (position >= 0) & (position < length)
-    taken = there & (step < tl.load(steps + sequence, mask=there, other=0))
-    return at, n, sequence, position, there, inside, taken
+    return at, tl.program_id(1) * block_maps + tl.arange(0, block_maps)
 
 
-@triton.jit
-def _elements(source, at, n, exists, stride: tl.constexpr, first: tl.constexpr, end: tl.constexpr):
-    """Where the columns first + n of the rows are, and which are before `end`."""
-    n = first + n
-    return source + at[:, None] * stride + n[None, :], exists[:, None] & (n < end)[None, :]
-
-
-@triton.jit
-def _read(source, at, n, exists, stride: tl.constexpr, first: tl.constexpr, end: tl.constexpr):
-    """The columns first + n of the rows, 0 from `end` on."""
-    pointers, mask = _elements(source, at, n, exists, stride, first, end)
-    return tl.load(pointers, mask=mask, other=0.0)
-
-
-@triton.jit
-def _write(
-    target, value, at, n, exists, stride: tl.constexpr, first: tl.constexpr, end: tl.constexpr
-):
-    """Store the columns first + n of the rows that are before `end`."""
-    pointers, mask = _elements(target, at, n, exists, stride, first, end)
-    tl.store(pointers, value, mask=mask)
-
-
-@triton.jit
-def _read_moved(source, at, n, rows, maps: tl.constexpr, back: tl.constexpr):
-    """The first third of the maps from the row before, the second from the one behind; or back."""
-    third = n // (maps // 3)
-    move = tl.where(third == 0, -1, tl.where(third == 1, 1, 0)) * (-1 if back else 1)
-    row = at[:, None] + move[None, :]
-    mask = (row >= 0) & (row < rows) & (n < maps)[None, :]
-    return tl.load(source + row * maps + n[None, :], mask=mask, other=0.0)
-
-
-@triton.jit
-def _convolution(
-    source, weight, at, n, rows, inner: tl.constexpr, outer: tl.constexpr, taps: tl.constexpr,
-    back: tl.constexpr, wide: tl.constexpr, precision: tl.constexpr, block_rows: tl.constexpr,
-    block_maps: tl.constexpr, block_inner: tl.constexpr,
-):  # fmt: skip
-    """A cross-correlation over rows, or its transpose; the weight is (taps, inner, outer)."""
-    total = tl.zeros((block_rows, block_maps), wide)
-    for tap in range(taps):
-        row = at + (tap - taps // 2) * (-1 if back else 1)
-        exists = (row >= 0) & (row < rows)
-        for first in range(0, inner, block_inner):
-            k = first + tl.arange(0, block_inner)
-            left = _read(source, row, k, exists, inner, 0, inner)
-            right = _read(weight, tap * inner + k, n, k < inner, outer, 0, outer)
-            total = tl.dot(left, right, total, input_precision=precision, out_dtype=wide)
-    return total
-
-
-@triton.jit
-def _add_saturation(saturated, x, at, n, counts, rows, there, first, columns: tl.constexpr):
-    """Add a tile's saturation to the numbers of its rows, which are its own."""
-    excess = tl.abs(x) - 0.9
-    counted = counts[:, None] & (n < columns)[None, :]
-    added = tl.sum(tl.where(counted & ~(excess < 0), excess, 0.0).to(tl.float64), 1)
-    own = saturated + (first + tl.program_id(1)) * rows + at
-    tl.store(own, tl.load(own, mask=there, other=0.0) + added, mask=there)
-
-
-@triton.jit(do_not_specialize=_STEP)
+@triton.jit(do_not_specialize=_VARYING)
 def gates_step(
     states, resets, gates, saturated, weight, bias, lengths, steps, rows, padded, step, key,
     amplitude, noisy: tl.constexpr, kept: tl.constexpr, maps: tl.constexpr, taps: tl.constexpr,
     wide: tl.constexpr, precision: tl.constexpr, block_rows: tl.constexpr,
     block_maps: tl.constexpr, block_inner: tl.constexpr,
 ):  # fmt: skip
-    """Pre-activations of both gates, and the state behind the reset gate."""
-    at, n, sequence, position, there, inside, taken = _place(
-        lengths, steps, rows, padded, step, taps, block_rows, block_maps
-    )
-    size = tl.cast(rows, tl.int64) * maps
-    state = states + size * (step if kept else step % 2)
-    now = size * (step if kept else 0)
-    x = _convolution(
-        state, weight, at, n, rows, maps, 2 * maps, taps, False,
-        wide, precision, block_rows, block_maps, block_inner,
+    """The first part of a step; see `gates_tile`."""
+    at, n = _tile(block_rows, block_maps)
+    gates_tile(
+        at, n, tl.program_id(1), rows, states, resets, gates, saturated, weight, bias, lengths,
+        steps, rows, padded, step, key, amplitude, noisy, kept, maps, taps, wide, precision,
+        block_rows, block_maps, block_inner,
     )  # fmt: skip
-    x += tl.load(bias + n, mask=n < 2 * maps, other=0.0)[None, :]
-    if noisy:
-        x += _noise(_words(key, sequence, step), 1, position, n, 2 * maps, amplitude, wide)
-    _write(gates + 2 * now, x, at, n, there, 2 * maps, 0, 2 * maps)
-    reset = _between(0.5 * x + 0.5, 0.0, 1.0) * _read(state, at, n, there, maps, 0, maps)
-    _write(resets + now, reset, at, n, there, maps, 0, maps)
-    _add_saturation(saturated, x, at, n, inside & taken, rows, there, 0, 2 * maps)
 
 
-@triton.jit(do_not_specialize=_STEP)
+@triton.jit(do_not_specialize=_VARYING)
 def candidate_step(
     states, resets, gates, candidates, saturated, weight, bias, lengths, steps, keep, threshold,
     rows, padded, step, key, amplitude, noisy: tl.constexpr, drops: tl.constexpr,
@@ -182,153 +55,158 @@ def candidate_step(
     wide: tl.constexpr, precision: tl.constexpr, block_rows: tl.constexpr,
     block_maps: tl.constexpr, block_inner: tl.constexpr,
 ):  # fmt: skip
-    """The candidate's pre-activations, and the state after the step."""
-    at, n, sequence, position, there, inside, taken = _place(
-        lengths, steps, rows, padded, step, taps, block_rows, block_maps
-    )
-    size = tl.cast(rows, tl.int64) * maps
-    state = states + size * (step if kept else step % 2)
-    next_state = states + size * ((step + 1) if kept else (step + 1) % 2)
-    now = size * (step if kept else 0)
-    x = _convolution(
-        resets + now, weight, at, n, rows, maps, maps, taps, False,
-        wide, precision, block_rows, block_maps, block_inner,
+    """The second part of a step; see `candidate_tile`."""
+    at, n = _tile(block_rows, block_maps)
+    candidate_tile(
+        at, n, tl.program_id(1), rows, states, resets, gates, candidates, saturated, weight, bias,
+        lengths, steps, keep, threshold, rows, padded, step, key, amplitude, noisy, drops, levels,
+        kept, maps, taps, wide, precision, block_rows, block_maps, block_inner,
     )  # fmt: skip
-    x += tl.load(bias + n, mask=n < maps, other=0.0)[None, :]
-    words = _words(key, sequence, step)
-    if noisy:
-        x += _noise(words, 2, position, n, maps, amplitude, wide)
-    if kept:
-        _write(candidates + now, x, at, n, there, maps, 0, maps)
-    new = _between(x, -1.0, 1.0)
-    if drops:
-        new *= _dropout(words, keep, threshold, sequence, position, n, there, maps)
-    update = _read(gates + 2 * now, at, n, there, 2 * maps, maps, 2 * maps)
-    update = _between(0.5 * update + 0.5, 0.0, 1.0)
-    moved = _read_moved(state, at, n, rows, maps, False)
-    mixed = tl.where(inside[:, None], update * moved + (1.0 - update) * new, 0.0)
-    if levels > 0:
-        whole = mixed * levels
-        floor = tl.floor(whole)
-        rest = whole - floor
-        odd = floor - 2.0 * tl.floor(0.5 * floor)
-        mixed = (floor + tl.where((rest > 0.5) | ((rest == 0.5) & (odd > 0)), 1.0, 0.0)) / levels
-    old = _read(state, at, n, there, maps, 0, maps)
-    _write(next_state, tl.where(taken[:, None], mixed, old), at, n, there, maps, 0, maps)
-    first = tl.cdiv(2 * maps, block_maps)
-    _add_saturation(saturated, x, at, n, inside & taken, rows, there, first, maps)
 
 
-@triton.jit
-def _saturation_slope(x, slope, counts):
-    """Gradient of the saturation by pre-activations."""
-    sign = tl.where(x > 0, 1.0, -1.0)
-    return tl.where(counts[:, None] & (tl.abs(x) > 0.9), sign * slope[:, None], 0.0)
-
-
-@triton.jit
-def _gate_slope(x):
-    """Derivative of the hard sigmoid."""
-    y = 0.5 * x + 0.5
-    return tl.where((y >= 0.0) & (y <= 1.0), 0.5, 0.0)
-
-
-@triton.jit
-def _through_mixture(
-    grad, states, gates, candidates, grad_gates, grad_candidates, carried, grad_saturation,
-    lengths, steps, keep, threshold, rows, padded, step, key, drops: tl.constexpr,
-    maps: tl.constexpr, taps: tl.constexpr, block_rows: tl.constexpr, block_maps: tl.constexpr,
-):  # fmt: skip
-    """From the gradient after a step to those of the candidate, the update gate and the memory."""
-    at, n, sequence, position, there, inside, taken = _place(
-        lengths, steps, rows, padded, step, taps, block_rows, block_maps
-    )
-    counts = inside & taken
-    now = tl.cast(rows, tl.int64) * maps * step
-    candidate = _read(candidates + now, at, n, there, maps, 0, maps)
-    gate = _read(gates + 2 * now, at, n, there, 2 * maps, maps, 2 * maps)
-    moved = _read_moved(states + now, at, n, rows, maps, False)
-    update = _between(0.5 * gate + 0.5, 0.0, 1.0)
-    grad = tl.where(counts[:, None], grad, 0.0)
-    grad_new = grad * (1.0 - update)
-    new = _between(candidate, -1.0, 1.0)
-    if drops:
-        words = _words(key, sequence, step)
-        factor = _dropout(words, keep, threshold, sequence, position, n, there, maps)
-        grad_new *= factor
-        new *= factor
-    slope = tl.load(grad_saturation + sequence, mask=there, other=0.0)
-    of_candidate = tl.where(tl.abs(candidate) < 1.0, grad_new, 0.0)
-    of_candidate += _saturation_slope(candidate, slope, counts)
-    of_gate = grad * (moved - new) * _gate_slope(gate) + _saturation_slope(gate, slope, counts)
-    _write(grad_candidates + now, of_candidate, at, n, there, maps, 0, maps)
-    _write(grad_gates + 2 * now, of_gate, at, n, there, 2 * maps, maps, 2 * maps)
-    _write(carried, grad * update, at, n, there, maps, 0, maps)
-
-
-@triton.jit(do_not_specialize=_STEP)
-def last_mixture_back(
+@triton.jit(do_not_specialize=_VARYING)
+def mixture_back(
     grads, states, gates, candidates, grad_gates, grad_candidates, carried, grad_saturation,
     lengths, steps, keep, threshold, rows, padded, step, key, drops: tl.constexpr,
     maps: tl.constexpr, taps: tl.constexpr, block_rows: tl.constexpr, block_maps: tl.constexpr,
 ):  # fmt: skip
-    """Begin the way back, at the last step."""
-    at = tl.program_id(0) * block_rows + tl.arange(0, block_rows)
-    n = tl.program_id(1) * block_maps + tl.arange(0, block_maps)
-    _through_mixture(
-        _read(grads, at, n, at < rows, maps, 0, maps), states, gates, candidates, grad_gates,
-        grad_candidates, carried, grad_saturation, lengths, steps, keep, threshold, rows, padded,
-        step, key, drops, maps, taps, block_rows, block_maps,
+    """The beginning of the way back, at the last step; see `mixture_back_tile`."""
+    at, n = _tile(block_rows, block_maps)
+    mask = (at < rows)[:, None] & (n < maps)[None, :]
+    grad = tl.load(grads + at[:, None] * maps + n[None, :], mask=mask, other=0.0)
+    mixture_back_tile(
+        at, n, rows, grad, states, gates, candidates, grad_gates, grad_candidates, carried,
+        grad_saturation, lengths, steps, keep, threshold, rows, padded, step, key, drops, maps,
+        taps,
     )  # fmt: skip
 
 
-@triton.jit(do_not_specialize=_STEP)
+@triton.jit(do_not_specialize=_VARYING)
 def candidate_back(
     grads, states, gates, grad_gates, grad_candidates, carried, grad_saturation, weight, lengths,
     steps, rows, padded, step, maps: tl.constexpr, taps: tl.constexpr, wide: tl.constexpr,
     precision: tl.constexpr, block_rows: tl.constexpr, block_maps: tl.constexpr,
     block_inner: tl.constexpr,
 ):  # fmt: skip
-    """From the candidate's gradient to the reset gate's, and to that of the state beside it."""
-    at, n, sequence, _, there, inside, taken = _place(
-        lengths, steps, rows, padded, step, taps, block_rows, block_maps
-    )
-    now = tl.cast(rows, tl.int64) * maps * step
-    grad = _convolution(
-        grad_candidates + now, weight, at, n, rows, maps, maps, taps, True,
-        wide, precision, block_rows, block_maps, block_inner,
+    """The first part of a step back; see `candidate_back_tile`."""
+    at, n = _tile(block_rows, block_maps)
+    candidate_back_tile(
+        at, n, rows, grads, states, gates, grad_gates, grad_candidates, carried, grad_saturation,
+        weight, lengths, steps, rows, padded, step, maps, taps, wide, precision, block_rows,
+        block_maps, block_inner,
     )  # fmt: skip
-    gate = _read(gates + 2 * now, at, n, there, 2 * maps, 0, maps)
-    state = _read(states + now, at, n, there, maps, 0, maps)
-    slope = tl.load(grad_saturation + sequence, mask=there, other=0.0)
-    of_gate = grad * state * _gate_slope(gate) + _saturation_slope(gate, slope, inside & taken)
-    _write(grad_gates + 2 * now, of_gate, at, n, there, 2 * maps, 0, maps)
-    grad *= _between(0.5 * gate + 0.5, 0.0, 1.0)
-    grad += _read_moved(carried, at, n, rows, maps, True)
-    same = _read(grads, at, n, there, maps, 0, maps)
-    _write(grads, tl.where(taken[:, None], grad, same), at, n, there, maps, 0, maps)
 
 
-@triton.jit(do_not_specialize=_STEP)
+@triton.jit(do_not_specialize=_VARYING)
 def gates_back(
     grads, states, gates, candidates, grad_gates, grad_candidates, carried, grad_saturation, weight,
     lengths, steps, keep, threshold, rows, padded, step, key, drops: tl.constexpr,
     maps: tl.constexpr, taps: tl.constexpr, wide: tl.constexpr, precision: tl.constexpr,
     block_rows: tl.constexpr, block_maps: tl.constexpr, block_inner: tl.constexpr,
 ):  # fmt: skip
-    """Add what comes from the gates to the state's gradient, and begin the step before."""
-    at = tl.program_id(0) * block_rows + tl.arange(0, block_rows)
-    n = tl.program_id(1) * block_maps + tl.arange(0, block_maps)
-    now = tl.cast(rows, tl.int64) * maps * step
-    grad = _read(grads, at, n, at < rows, maps, 0, maps)
-    grad += _convolution(
-        grad_gates + 2 * now, weight, at, n, rows, 2 * maps, maps, taps, True,
-        wide, precision, block_rows, block_maps, block_inner,
+    """The second part of a step back; see `gates_back_tile`."""
+    at, n = _tile(block_rows, block_maps)
+    gates_back_tile(
+        at, n, rows, grads, states, gates, candidates, grad_gates, grad_candidates, carried,
+        grad_saturation, weight, lengths, steps, keep, threshold, rows, padded, step, key, drops,
+        maps, taps, wide, precision, block_rows, block_maps, block_inner,
     )  # fmt: skip
-    _write(grads, grad, at, n, at < rows, maps, 0, maps)
-    if step > 0:
-        _through_mixture(
-            grad, states, gates, candidates, grad_gates, grad_candidates, carried, grad_saturation,
-            lengths, steps, keep, threshold, rows, padded, step - 1, key, drops, maps, taps,
-            block_rows, block_maps,
-        )  # fmt: skip
+
+
+@triton.jit(do_not_specialize=_VARYING)
+def all_steps(
+    states, resets, gates, candidates, saturated, gate_weight, gate_bias, candidate_weight,
+    candidate_bias, lengths, steps, keep, threshold, rows, padded, count, key, amplitude,
+    noisy: tl.constexpr, drops: tl.constexpr, levels: tl.constexpr, kept: tl.constexpr,
+    sets: tl.constexpr, maps: tl.constexpr, taps: tl.constexpr, wide: tl.constexpr,
+    precision: tl.constexpr, block_rows: tl.constexpr, block_maps: tl.constexpr,
+    block_inner: tl.constexpr,
+):  # fmt: skip
+    """All steps of one sequence."""
+    first = tl.program_id(0) * padded
+    end = first + padded
+    for step in range(count):
+        which = step % sets
+        for row in range(first, end, block_rows):
+            at = row + tl.arange(0, block_rows)
+            for block in range(tl.cdiv(2 * maps, block_maps)):
+                n = block * block_maps + tl.arange(0, block_maps)
+                gates_tile(
+                    at, n, block, end, states, resets, gates, saturated,
+                    gate_weight + which * (2 * taps * maps * maps), gate_bias + which * 2 * maps,
+                    lengths, steps, rows, padded, step, key, amplitude, noisy, kept, maps, taps,
+                    wide, precision, block_rows, block_maps, block_inner,
+                )  # fmt: skip
+        tl.debug_barrier()
+        for row in range(first, end, block_rows):
+            at = row + tl.arange(0, block_rows)
+            for block in range(tl.cdiv(maps, block_maps)):
+                n = block * block_maps + tl.arange(0, block_maps)
+                candidate_tile(
+                    at, n, block, end, states, resets, gates, candidates, saturated,
+                    candidate_weight + which * (taps * maps * maps), candidate_bias + which * maps,
+                    lengths, steps, keep, threshold, rows, padded, step, key, amplitude, noisy,
+                    drops, levels, kept, maps, taps, wide, precision, block_rows, block_maps,
+                    block_inner,
+                )  # fmt: skip
+        tl.debug_barrier()
+
+
+@triton.jit(do_not_specialize=_VARYING)
+def all_steps_back(
+    grads, states, gates, candidates, grad_gates, grad_candidates, carried, grad_saturation,
+    gate_weight, candidate_weight, lengths, steps, keep, threshold, rows, padded, count, key,
+    drops: tl.constexpr, sets: tl.constexpr, maps: tl.constexpr, taps: tl.constexpr,
+    wide: tl.constexpr, precision: tl.constexpr, block_rows: tl.constexpr,
+    block_maps: tl.constexpr, block_inner: tl.constexpr,
+):  # fmt: skip
+    """All steps of one sequence back."""
+    first = tl.program_id(0) * padded
+    end = first + padded
+    for row in range(first, end, block_rows):
+        at = row + tl.arange(0, block_rows)
+        for block in range(tl.cdiv(maps, block_maps)):
+            n = block * block_maps + tl.arange(0, block_maps)
+            mask = (at < end)[:, None] & (n < maps)[None, :]
+            grad = tl.load(grads + at[:, None] * maps + n[None, :], mask=mask, other=0.0)
+            mixture_back_tile(
+                at, n, end, grad, states, gates, candidates, grad_gates, grad_candidates, carried,
+                grad_saturation, lengths, steps, keep, threshold, rows, padded, count - 1, key,
+                drops, maps, taps,
+            )  # fmt: skip
+    tl.debug_barrier()
+    for later in range(count):
+        step = count - 1 - later
+        which = step % sets
+        for row in range(first, end, block_rows):
+            at = row + tl.arange(0, block_rows)
+            for block in range(tl.cdiv(maps, block_maps)):
+                n = block * block_maps + tl.arange(0, block_maps)
+                candidate_back_tile(
+                    at, n, end, grads, states, gates, grad_gates, grad_candidates, carried,
+                    grad_saturation, candidate_weight + which * (taps * maps * maps), lengths,
+                    steps, rows, padded, step, maps, taps, wide, precision, block_rows, block_maps,
+                    block_inner,
+                )  # fmt: skip
+        tl.debug_barrier()
+        for row in range(first, end, block_rows):
+            at = row + tl.arange(0, block_rows)
+            for block in range(tl.cdiv(maps, block_maps)):
+                n = block * block_maps + tl.arange(0, block_maps)
+                gates_back_tile(
+                    at, n, end, grads, states, gates, candidates, grad_gates, grad_candidates,
+                    carried, grad_saturation, gate_weight + which * (2 * taps * maps * maps),
+                    lengths, steps, keep, threshold, rows, padded, step, key, drops, maps, taps,
+                    wide, precision, block_rows, block_maps, block_inner,
+                )  # fmt: skip
+        tl.debug_barrier()
+
+
+@triton.jit(do_not_specialize=["elements", "key"])
+def dropout_at_start(stays, threshold, elements, key, block: tl.constexpr):
+    """Which elements of a sequence stay before the first step, whose number is -1."""
+    sequence = tl.program_id(0)
+    element = tl.program_id(1) * block + tl.arange(0, block)
+    kept = dropout_bits(key, sequence, element) < tl.load(threshold + sequence)
+    place = tl.cast(sequence, tl.int64) * elements + element
+    tl.store(stays + place, kept, mask=element < elements)

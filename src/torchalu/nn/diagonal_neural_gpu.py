@@ -6,12 +6,12 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from torchalu.kernels.recurrence_forms import Dropout, rounded, saturation
+from torchalu.kernels.recurrence_forms import rounded, saturation
+from torchalu.kernels.start_dropout import kept_at_start
 from torchalu.nn.neural_gpu_base import NeuralGPUBase, check_options
 from torchalu.nn.unit import Factory
 
 _RESET_BIAS, _UPDATE_BIAS = 0.5, 0.7
-_BEFORE_THE_FIRST_STEP = -1
 _HALF = 2**63
 
 
@@ -160,25 +160,3 @@ class DiagonalNeuralGPU(NeuralGPUBase):
             stays = kept_at_start(state.detach(), keep, (seed + _HALF) % (2 * _HALF) - _HALF)
             state = torch.where(stays, state / keep.to(state.dtype).reshape(-1, 1, 1, 1), 0)
         return state, saturated
-
-
-@torch.library.custom_op("torchalu::kept_at_start", mutates_args=())
-def kept_at_start(state: Tensor, keep: Tensor, seed: int) -> Tensor:
-    """Which elements of a state dropout keeps before the first step.
-
-    It is an operator, since a compiler that looks into it unfolds the arithmetic on a seed that
-    changes from call to call without end.
-
-    Args:
-        state: (batch, length, width, maps).
-        keep: probability that an element of a sequence stays.
-        seed: 64 bits, as a number with a sign.
-    """
-    dropout = Dropout(state, keep, seed % (2 * _HALF))
-    image = torch.ones_like(state).permute(0, 3, 1, 2)
-    return dropout(image, _BEFORE_THE_FIRST_STEP).permute(0, 2, 3, 1).bool().contiguous()
-
-
-@kept_at_start.register_fake
-def _(state: Tensor, keep: Tensor, seed: int) -> Tensor:  # noqa: ARG001
-    return state.new_empty(state.shape, dtype=torch.bool)
