@@ -1,6 +1,7 @@
 """Run every benchmark: print the table, write benchmarks/latest.json.
 
 python -m benchmarks [NAME ...]      names: trainer, sweep, nmu_operator, needle, logic, neural_gpu
+python -m benchmarks cuda            those of a CUDA device, into benchmarks/cuda.json
 """
 
 import importlib
@@ -18,6 +19,7 @@ from torchalu.engine import instruction_set
 from torchalu.train import cores, processor
 
 NAMES = ("trainer", "sweep", "nmu_operator", "needle", "logic", "neural_gpu")
+CUDA_NAMES = ("neural_gpu_cuda",)
 
 
 def machine() -> dict[str, str | int]:
@@ -29,6 +31,11 @@ def machine() -> dict[str, str | int]:
         "python": platform.python_version(),
         "torch": torch.__version__,
     }
+
+
+def device() -> dict[str, str | None]:
+    """The CUDA device that they were taken on."""
+    return {"device": torch.cuda.get_device_name(), "cuda": torch.version.cuda}
 
 
 def number(value: float | None) -> str:
@@ -58,7 +65,9 @@ def show(rows: list[Row]) -> None:
 
 def main(names: list[str]) -> None:
     """Run the named benchmarks, or all."""
-    unknown = set(names) - set(NAMES)
+    on_cuda = names == ["cuda"]
+    names = [*CUDA_NAMES] if on_cuda else names
+    unknown = set(names) - {*NAMES, *CUDA_NAMES}
     if unknown:
         sys.exit(f"no benchmark named {', '.join(sorted(unknown))}; choose from {', '.join(NAMES)}")
     rows = [
@@ -81,7 +90,10 @@ def main(names: list[str]) -> None:
         for row in rows
     ]
     document = {"command": "make bench", "machine": machine(), "results": results}
-    Path(__file__).with_name("latest.json").write_text(json.dumps(document, indent=2) + "\n")
+    if on_cuda:
+        document |= {"command": "python -m benchmarks cuda", "machine": machine() | device()}
+    path = Path(__file__).with_name("cuda.json" if on_cuda else "latest.json")
+    path.write_text(json.dumps(document, indent=2) + "\n")
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ def test_each_table_and_figure_with_results_has_a_name():
     expected += ["single_module", "closed_form"]
     logic = ["figure4", "figure5", "figure6", "table1", "bach", "covertype", "parity", "search"]
     strings = ["table1", "algorithms", "decimal", "grid", "ablations", "ensemble", "noise"]
-    strings += ["traces", "steps", "levels", "counterexamples", "orders"]
+    strings += ["traces", "steps", "levels", "counterexamples", "orders", "starts"]
     first = [f"table{k}" for k in range(1, 12)] + [f"figure{k}" for k in (1, 3, 4, 5, 6)]
     first += ["perception", "grid_world", "grid_world_search", "table2_search", "table4_search"]
     assert set(names()) == {

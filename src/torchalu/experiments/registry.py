@@ -30,6 +30,7 @@ _MODULES = {
     "kaiser2016.ensemble": ("ensemble",),
     "kaiser2016.noise": ("noise",),
     "kaiser2016.orders": ("orders",),
+    "kaiser2016.starts": ("starts",),
     "kaiser2016.in_use": ("steps", "levels"),
     "kaiser2016.searched": ("counterexamples",),
     "kaiser2016.traces": ("traces",),

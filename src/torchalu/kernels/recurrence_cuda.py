@@ -28,10 +28,9 @@ from torchalu.kernels.recurrence_triton import (
 )
 
 _SHORT = 128
-_ONE_TILE = {"block_rows": 64, "block_maps": 32, "block_inner": 32}
-_ONE_SEQUENCE = {"block_rows": 64, "block_maps": 64, "block_inner": 32}
-"""Rows and maps of a tile, and over how many maps a product is summed at a time."""
-_WARPS = {"num_warps": 8}
+_ONE_TILE = {"block_rows": 64, "block_maps": 32, "block_inner": 32, "num_warps": 4}
+_ONE_SEQUENCE = {"block_rows": 64, "block_maps": 64, "block_inner": 32, "num_warps": 8}
+"""Rows and maps of a tile, over how many maps a product is summed at a time, and warps."""
 _BLOCK = 1024
 _KEPT = 5
 """Numbers that are kept of each map in each step: state, reset state, two gates, candidate."""
@@ -174,7 +173,7 @@ def recurrence_forward(
         all_steps[(sequences.batch,)](
             *memories, gate_weight, parameters[1], candidate_weight, parameters[3], *launch.ends,
             *launch.dropout, *launch.where(sequences.steps), *numbers, sets=len(gate_weight),
-            **more, **_WARPS,
+            **more,
         )  # fmt: skip
     for step in range(0 if launch.whole else sequences.steps):
         which = step % len(gate_weight)
@@ -221,11 +220,11 @@ def recurrence_backward(
     if launch.whole:
         all_steps_back[(sequences.batch,)](
             grads, *all_but_grads, gate_weight, candidate_weight, *launch.ends, *launch.dropout,
-            *launch.where(count), launch.key, sets=len(gate_weight), **same, **_WARPS,
+            *launch.where(count), launch.key, sets=len(gate_weight), **same,
         )  # fmt: skip
     else:
         grid = launch.grid(sequences.maps)
-        tile = {name: launch.block[name] for name in ("block_rows", "block_maps")}
+        tile = {name: size for name, size in launch.block.items() if name != "block_inner"}
         mixture_back[grid](
             grads, *all_but_grads, *launch.ends, *launch.dropout, *launch.where(count - 1),
             launch.key, **mixture, **tile,
