@@ -103,7 +103,7 @@ class _Launch:
         self.noise = float(noise)
         self.ends = lengths, steps
         self.drops = keep is not None
-        self.dropout = (lengths, lengths) if keep is None else _dropout(keep, dtype)
+        self.keep = lengths if keep is None else keep  # what is not read
         self.sizes = {"maps": sequences.maps, "taps": sequences.taps}
         double = dtype == torch.float64
         self.dot = {
@@ -146,7 +146,7 @@ def recurrence_forward(
         parameters: kernels and biases of the gates, then of the candidate.
         most: of `steps`, at least 1.
         levels: 0 rounds nothing.
-        keep: no dropout without it.
+        keep: in float64; no dropout without it.
         noise: 0 adds none.
         seed: 64 bits.
         kept: whether a backward pass follows.
@@ -163,7 +163,7 @@ def recurrence_forward(
     states[0] = sequences.pad(state * inside[:, :, None, None])
     maps = sequences.maps
     blocks = launch.blocks(2 * maps) + launch.blocks(maps)
-    saturated = state.new_zeros(blocks, sequences.rows, dtype=torch.float64)
+    saturated = state.new_zeros(sequences.rows, blocks, dtype=torch.float64)
     gate_weight, candidate_weight = (_weights(w, back=False) for w in parameters[::2])
     numbers = launch.key, launch.noise
     same = {"noisy": noise > 0, "kept": kept, **launch.sizes, **launch.dot, **launch.block}
@@ -172,7 +172,7 @@ def recurrence_forward(
     if launch.whole:
         all_steps[(sequences.batch,)](
             *memories, gate_weight, parameters[1], candidate_weight, parameters[3], *launch.ends,
-            *launch.dropout, *launch.where(sequences.steps), *numbers, sets=len(gate_weight),
+            launch.keep, *launch.where(sequences.steps), *numbers, sets=len(gate_weight),
             **more,
         )  # fmt: skip
     for step in range(0 if launch.whole else sequences.steps):
@@ -183,10 +183,10 @@ def recurrence_forward(
         )  # fmt: skip
         candidate_step[launch.grid(maps)](
             *memories, candidate_weight[which], parameters[3][which], *launch.ends,
-            *launch.dropout, *launch.where(step), *numbers, **more,
+            launch.keep, *launch.where(step), *numbers, **more,
         )  # fmt: skip
     final = sequences.unpad(states[sequences.steps if kept else sequences.steps % 2])
-    total = saturated.sum(0).reshape(sequences.batch, sequences.padded).sum(1)
+    total = saturated.reshape(sequences.batch, -1).sum(1)
     return final, total.to(state.dtype), memory if kept else state.new_empty(0)
 
 
@@ -213,20 +213,20 @@ def recurrence_backward(
     slope = grad_saturation.to(kept.dtype).contiguous()
     within = grad_gates, grad_candidates, torch.empty_like(grads), slope
     gate_weight, candidate_weight = (_weights(w, back=True) for w in parameters[::2])
-    mixture = {"drops": launch.drops, **launch.sizes}
+    mixture = {"drops": launch.drops, **launch.sizes, "wide": launch.dot["wide"]}
     kinds = {**launch.sizes, **launch.dot, **launch.block}
     same = {**mixture, **launch.dot, **launch.block}
     all_but_grads = states, gates, candidates, *within
     if launch.whole:
         all_steps_back[(sequences.batch,)](
-            grads, *all_but_grads, gate_weight, candidate_weight, *launch.ends, *launch.dropout,
+            grads, *all_but_grads, gate_weight, candidate_weight, *launch.ends, launch.keep,
             *launch.where(count), launch.key, sets=len(gate_weight), **same,
         )  # fmt: skip
     else:
         grid = launch.grid(sequences.maps)
         tile = {name: size for name, size in launch.block.items() if name != "block_inner"}
         mixture_back[grid](
-            grads, *all_but_grads, *launch.ends, *launch.dropout, *launch.where(count - 1),
+            grads, *all_but_grads, *launch.ends, launch.keep, *launch.where(count - 1),
             launch.key, **mixture, **tile,
         )  # fmt: skip
         for step in range(count - 1, -1, -1):
@@ -236,14 +236,12 @@ def recurrence_backward(
                 *launch.where(step), **kinds,
             )  # fmt: skip
             gates_back[grid](
-                grads, *all_but_grads, gate_weight[which], *launch.ends, *launch.dropout,
+                grads, *all_but_grads, gate_weight[which], *launch.ends, launch.keep,
                 *launch.where(step), launch.key, **same,
             )  # fmt: skip
-    inside = torch.arange(sequences.length, device=kept.device) < lengths[:, None]
-    grad_state = sequences.unpad(grads) * inside[:, :, None, None]
     of_gates = _parameter_gradients(states, grad_gates, parameters[0])
     of_candidates = _parameter_gradients(resets, grad_candidates, parameters[2])
-    return grad_state, *of_gates, *of_candidates
+    return sequences.unpad(grads), *of_gates, *of_candidates
 
 
 def kept_at_start(state: Tensor, keep: Tensor, seed: int) -> Tensor:
@@ -256,9 +254,8 @@ def kept_at_start(state: Tensor, keep: Tensor, seed: int) -> Tensor:
     """
     stays = torch.empty(state.shape, dtype=torch.bool, device=state.device)
     elements = state[0].numel()
-    threshold = _dropout(keep, state.dtype)[1]
     dropout_at_start[(len(state), triton.cdiv(elements, _BLOCK))](
-        stays, threshold, elements, _signed_key(seed), block=_BLOCK
+        stays, keep.double(), elements, _signed_key(seed), block=_BLOCK
     )
     return stays
 
@@ -273,11 +270,6 @@ def _signed_key(seed: int) -> int:
     """32 bits of a seed as a number with a sign, so that all are of one type."""
     key = seed_key(seed)
     return key - 2**32 if key >= 2**31 else key
-
-
-def _dropout(keep: Tensor, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
-    """What dropout divides by, and the number of 24 bits below which an element stays."""
-    return keep.to(dtype), (keep.double() * 2**24).floor().to(torch.int32)
 
 
 def _weights(weight: Tensor, *, back: bool) -> Tensor:
@@ -295,14 +287,13 @@ def _parameter_gradients(inputs: Tensor, grads: Tensor, weight: Tensor) -> tuple
         weight: (sets, 1, outer, inner, taps, 1).
     """
     sets, _, outer, inner, taps, _ = weight.shape
-    grad_weight, grad_bias = torch.zeros_like(weight), weight.new_zeros(sets, 1, outer)
-    for which in range(min(sets, len(grads))):
+    products, sums = [], []
+    for which in range(sets):
         read = inputs[: len(grads)][which::sets].reshape(-1, inner)
         grad = grads[which::sets].reshape(-1, outer)
-        grad_bias[which, 0] = grad.sum(0)
-        for tap in range(taps):
-            move = tap - taps // 2
-            first, end = max(0, -move), len(grad) - max(0, move)
-            product = grad[first:end].t() @ read[first + move : end + move]
-            grad_weight[which, 0, :, :, tap, 0] = product
-    return grad_weight, grad_bias
+        sums.append(grad.sum(0))
+        for move in range(-(taps // 2), taps - taps // 2):
+            first, end = max(0, -move), max(0, -move, len(grad) - max(0, move))
+            products.append(grad[first:end].t() @ read[first + move : end + move])
+    of_weight = torch.stack(products).view(sets, 1, taps, outer, inner, 1)
+    return of_weight.permute(0, 1, 3, 4, 2, 5).contiguous(), torch.stack(sums).unsqueeze(1)

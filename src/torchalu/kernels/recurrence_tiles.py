@@ -21,6 +21,12 @@ def margin(taps):
     return max(taps // 2, 1)
 
 
+@triton.constexpr_function
+def blocks_of(columns, block_maps):
+    """How many blocks the columns fill, the last in part."""
+    return -(-columns // block_maps)
+
+
 @triton.jit
 def _mix(word):
     """Scramble 32 bits."""
@@ -60,12 +66,17 @@ def _noise(
 
 
 @triton.jit
-def _dropout(words, keep, threshold, sequence, position, n, there, maps: tl.constexpr):
+def threshold(keep):
+    """The number of 24 bits below which an element stays, from a probability in float64."""
+    return (keep * 16777216.0).to(tl.int32)
+
+
+@triton.jit
+def _dropout(words, keep, sequence, position, n, there, maps: tl.constexpr, wide: tl.constexpr):
     """What dropout multiplies each element by."""
-    least = tl.load(threshold + sequence, mask=there, other=0)
     share = tl.load(keep + sequence, mask=there, other=1.0)
-    stays = _bits(words[:, None], position[:, None] * maps + n[None, :]) < least[:, None]
-    return tl.where(stays, 1.0 / share[:, None], 0.0)
+    bits = _bits(words[:, None], position[:, None] * maps + n[None, :])
+    return tl.where(bits < threshold(share)[:, None], (1.0 / share.to(wide))[:, None], 0.0)
 
 
 @triton.jit
@@ -139,12 +150,14 @@ def _convolution(
 
 
 @triton.jit
-def _add_saturation(saturated, x, at, n, counts, rows, there, block, columns: tl.constexpr):
-    """Add a tile's saturation to the numbers of its rows, which are its own."""
+def _add_saturation(
+    saturated, x, at, n, counts, there, block, columns: tl.constexpr, blocks: tl.constexpr
+):
+    """Add a tile's saturation to the numbers of its rows and block, which are its own."""
     excess = tl.abs(x) - 0.9
     counted = counts[:, None] & (n < columns)[None, :]
     added = tl.sum(tl.where(counted & ~(excess < 0), excess, 0.0).to(tl.float64), 1)
-    own = saturated + block * rows + at
+    own = saturated + at * blocks + block
     tl.store(own, tl.load(own, mask=there, other=0.0) + added, mask=there)
 
 
@@ -171,13 +184,14 @@ def gates_tile(
     reset = _between(0.5 * x + 0.5, 0.0, 1.0) * _read(state, at, n, there, maps, 0, maps)
     reset = tl.where(inside[:, None], reset, 0.0)  # a neighbor's rows, which x is of, may be unset
     _write(resets + now, reset, at, n, there, maps, 0, maps)
-    _add_saturation(saturated, x, at, n, inside & taken, rows, there, block, 2 * maps)
+    blocks: tl.constexpr = blocks_of(2 * maps, block_maps) + blocks_of(maps, block_maps)
+    _add_saturation(saturated, x, at, n, inside & taken, there, block, 2 * maps, blocks)
 
 
 @triton.jit
 def candidate_tile(
     at, n, block, end, states, resets, gates, candidates, saturated, weight, bias, lengths, steps,
-    keep, threshold, rows, padded, step, key, amplitude, noisy: tl.constexpr, drops: tl.constexpr,
+    keep, rows, padded, step, key, amplitude, noisy: tl.constexpr, drops: tl.constexpr,
     levels: tl.constexpr, kept: tl.constexpr, maps: tl.constexpr, taps: tl.constexpr,
     wide: tl.constexpr, precision: tl.constexpr, block_rows: tl.constexpr,
     block_maps: tl.constexpr, block_inner: tl.constexpr,
@@ -200,7 +214,7 @@ def candidate_tile(
         _write(candidates + now, x, at, n, there, maps, 0, maps)
     new = _between(x, -1.0, 1.0)
     if drops:
-        new *= _dropout(words, keep, threshold, sequence, position, n, there, maps)
+        new *= _dropout(words, keep, sequence, position, n, there, maps, wide)
     update = _read(gates + 2 * now, at, n, there, 2 * maps, maps, 2 * maps)
     update = _between(0.5 * update + 0.5, 0.0, 1.0)
     moved = _read_moved(state, at, n, rows, maps, False)
@@ -209,8 +223,9 @@ def candidate_tile(
         mixed = _halves_to_even(mixed * levels) / levels
     old = _read(state, at, n, there, maps, 0, maps)
     _write(next_state, tl.where(taken[:, None], mixed, old), at, n, there, maps, 0, maps)
-    place = tl.cdiv(2 * maps, block_maps) + block
-    _add_saturation(saturated, x, at, n, inside & taken, rows, there, place, maps)
+    first: tl.constexpr = blocks_of(2 * maps, block_maps)
+    blocks: tl.constexpr = first + blocks_of(maps, block_maps)
+    _add_saturation(saturated, x, at, n, inside & taken, there, first + block, maps, blocks)
 
 
 @triton.jit
@@ -239,8 +254,8 @@ def _gate_slope(x):
 @triton.jit
 def mixture_back_tile(
     at, n, end, grad, states, gates, candidates, grad_gates, grad_candidates, carried,
-    grad_saturation, lengths, steps, keep, threshold, rows, padded, step, key, drops: tl.constexpr,
-    maps: tl.constexpr, taps: tl.constexpr,
+    grad_saturation, lengths, steps, keep, rows, padded, step, key, drops: tl.constexpr,
+    maps: tl.constexpr, taps: tl.constexpr, wide: tl.constexpr,
 ):  # fmt: skip
     """From the gradient after a step to those of the candidate, the update gate and the memory."""
     sequence, position, there, inside, taken = _place(at, end, lengths, steps, padded, step, taps)
@@ -255,7 +270,7 @@ def mixture_back_tile(
     new = _between(candidate, -1.0, 1.0)
     if drops:
         words = _words(key, sequence, step)
-        factor = _dropout(words, keep, threshold, sequence, position, n, there, maps)
+        factor = _dropout(words, keep, sequence, position, n, there, maps, wide)
         grad_new *= factor
         new *= factor
     slope = tl.load(grad_saturation + sequence, mask=there, other=0.0)
@@ -299,22 +314,24 @@ def candidate_back_tile(
 @triton.jit
 def gates_back_tile(
     at, n, end, grads, states, gates, candidates, grad_gates, grad_candidates, carried,
-    grad_saturation, weight, lengths, steps, keep, threshold, rows, padded, step, key,
+    grad_saturation, weight, lengths, steps, keep, rows, padded, step, key,
     drops: tl.constexpr, maps: tl.constexpr, taps: tl.constexpr, wide: tl.constexpr,
     precision: tl.constexpr, block_rows: tl.constexpr, block_maps: tl.constexpr,
     block_inner: tl.constexpr,
 ):  # fmt: skip
     """Add what comes from the gates to the state's gradient, and begin the step before."""
+    _, _, there, inside, _ = _place(at, end, lengths, steps, padded, step, taps)
     now = tl.cast(rows, tl.int64) * maps * step
-    grad = _read(grads, at, n, at < end, maps, 0, maps)
+    grad = _read(grads, at, n, there, maps, 0, maps)
     grad += _convolution(
         grad_gates + 2 * now, weight, at, n, rows, 2 * maps, maps, taps, True,
         wide, precision, block_rows, block_maps, block_inner,
     )  # fmt: skip
-    _write(grads, grad, at, n, at < end, maps, 0, maps)
+    grad = tl.where(inside[:, None], grad, 0.0)
+    _write(grads, grad, at, n, there, maps, 0, maps)
     if step > 0:
         mixture_back_tile(
             at, n, end, grad, states, gates, candidates, grad_gates, grad_candidates, carried,
-            grad_saturation, lengths, steps, keep, threshold, rows, padded, step - 1, key, drops,
-            maps, taps,
+            grad_saturation, lengths, steps, keep, rows, padded, step - 1, key, drops, maps, taps,
+            wide,
         )  # fmt: skip

@@ -12,12 +12,14 @@ import triton  # pyright: ignore[reportMissingImports]
 import triton.language as tl  # pyright: ignore[reportMissingImports]
 
 from torchalu.kernels.recurrence_tiles import (
+    blocks_of,
     candidate_back_tile,
     candidate_tile,
     dropout_bits,
     gates_back_tile,
     gates_tile,
     mixture_back_tile,
+    threshold,
 )
 
 _VARYING = ["rows", "padded", "step", "count", "key"]
@@ -49,7 +51,7 @@ def gates_step(
 
 @triton.jit(do_not_specialize=_VARYING)
 def candidate_step(
-    states, resets, gates, candidates, saturated, weight, bias, lengths, steps, keep, threshold,
+    states, resets, gates, candidates, saturated, weight, bias, lengths, steps, keep,
     rows, padded, step, key, amplitude, noisy: tl.constexpr, drops: tl.constexpr,
     levels: tl.constexpr, kept: tl.constexpr, maps: tl.constexpr, taps: tl.constexpr,
     wide: tl.constexpr, precision: tl.constexpr, block_rows: tl.constexpr,
@@ -59,7 +61,7 @@ def candidate_step(
     at, n = _tile(block_rows, block_maps)
     candidate_tile(
         at, n, tl.program_id(1), rows, states, resets, gates, candidates, saturated, weight, bias,
-        lengths, steps, keep, threshold, rows, padded, step, key, amplitude, noisy, drops, levels,
+        lengths, steps, keep, rows, padded, step, key, amplitude, noisy, drops, levels,
         kept, maps, taps, wide, precision, block_rows, block_maps, block_inner,
     )  # fmt: skip
 
@@ -67,8 +69,9 @@ def candidate_step(
 @triton.jit(do_not_specialize=_VARYING)
 def mixture_back(
     grads, states, gates, candidates, grad_gates, grad_candidates, carried, grad_saturation,
-    lengths, steps, keep, threshold, rows, padded, step, key, drops: tl.constexpr,
-    maps: tl.constexpr, taps: tl.constexpr, block_rows: tl.constexpr, block_maps: tl.constexpr,
+    lengths, steps, keep, rows, padded, step, key, drops: tl.constexpr,
+    maps: tl.constexpr, taps: tl.constexpr, wide: tl.constexpr, block_rows: tl.constexpr,
+    block_maps: tl.constexpr,
 ):  # fmt: skip
     """The beginning of the way back, at the last step; see `mixture_back_tile`."""
     at, n = _tile(block_rows, block_maps)
@@ -76,8 +79,7 @@ def mixture_back(
     grad = tl.load(grads + at[:, None] * maps + n[None, :], mask=mask, other=0.0)
     mixture_back_tile(
         at, n, rows, grad, states, gates, candidates, grad_gates, grad_candidates, carried,
-        grad_saturation, lengths, steps, keep, threshold, rows, padded, step, key, drops, maps,
-        taps,
+        grad_saturation, lengths, steps, keep, rows, padded, step, key, drops, maps, taps, wide,
     )  # fmt: skip
 
 
@@ -100,7 +102,7 @@ def candidate_back(
 @triton.jit(do_not_specialize=_VARYING)
 def gates_back(
     grads, states, gates, candidates, grad_gates, grad_candidates, carried, grad_saturation, weight,
-    lengths, steps, keep, threshold, rows, padded, step, key, drops: tl.constexpr,
+    lengths, steps, keep, rows, padded, step, key, drops: tl.constexpr,
     maps: tl.constexpr, taps: tl.constexpr, wide: tl.constexpr, precision: tl.constexpr,
     block_rows: tl.constexpr, block_maps: tl.constexpr, block_inner: tl.constexpr,
 ):  # fmt: skip
@@ -108,7 +110,7 @@ def gates_back(
     at, n = _tile(block_rows, block_maps)
     gates_back_tile(
         at, n, rows, grads, states, gates, candidates, grad_gates, grad_candidates, carried,
-        grad_saturation, weight, lengths, steps, keep, threshold, rows, padded, step, key, drops,
+        grad_saturation, weight, lengths, steps, keep, rows, padded, step, key, drops,
         maps, taps, wide, precision, block_rows, block_maps, block_inner,
     )  # fmt: skip
 
@@ -116,7 +118,7 @@ def gates_back(
 @triton.jit(do_not_specialize=_VARYING)
 def all_steps(
     states, resets, gates, candidates, saturated, gate_weight, gate_bias, candidate_weight,
-    candidate_bias, lengths, steps, keep, threshold, rows, padded, count, key, amplitude,
+    candidate_bias, lengths, steps, keep, rows, padded, count, key, amplitude,
     noisy: tl.constexpr, drops: tl.constexpr, levels: tl.constexpr, kept: tl.constexpr,
     sets: tl.constexpr, maps: tl.constexpr, taps: tl.constexpr, wide: tl.constexpr,
     precision: tl.constexpr, block_rows: tl.constexpr, block_maps: tl.constexpr,
@@ -129,7 +131,7 @@ def all_steps(
         which = step % sets
         for row in range(first, end, block_rows):
             at = row + tl.arange(0, block_rows)
-            for block in range(tl.cdiv(2 * maps, block_maps)):
+            for block in range(blocks_of(2 * maps, block_maps)):
                 n = block * block_maps + tl.arange(0, block_maps)
                 gates_tile(
                     at, n, block, end, states, resets, gates, saturated,
@@ -140,12 +142,12 @@ def all_steps(
         tl.debug_barrier()
         for row in range(first, end, block_rows):
             at = row + tl.arange(0, block_rows)
-            for block in range(tl.cdiv(maps, block_maps)):
+            for block in range(blocks_of(maps, block_maps)):
                 n = block * block_maps + tl.arange(0, block_maps)
                 candidate_tile(
                     at, n, block, end, states, resets, gates, candidates, saturated,
                     candidate_weight + which * (taps * maps * maps), candidate_bias + which * maps,
-                    lengths, steps, keep, threshold, rows, padded, step, key, amplitude, noisy,
+                    lengths, steps, keep, rows, padded, step, key, amplitude, noisy,
                     drops, levels, kept, maps, taps, wide, precision, block_rows, block_maps,
                     block_inner,
                 )  # fmt: skip
@@ -155,7 +157,7 @@ def all_steps(
 @triton.jit(do_not_specialize=_VARYING)
 def all_steps_back(
     grads, states, gates, candidates, grad_gates, grad_candidates, carried, grad_saturation,
-    gate_weight, candidate_weight, lengths, steps, keep, threshold, rows, padded, count, key,
+    gate_weight, candidate_weight, lengths, steps, keep, rows, padded, count, key,
     drops: tl.constexpr, sets: tl.constexpr, maps: tl.constexpr, taps: tl.constexpr,
     wide: tl.constexpr, precision: tl.constexpr, block_rows: tl.constexpr,
     block_maps: tl.constexpr, block_inner: tl.constexpr,
@@ -165,14 +167,14 @@ def all_steps_back(
     end = first + padded
     for row in range(first, end, block_rows):
         at = row + tl.arange(0, block_rows)
-        for block in range(tl.cdiv(maps, block_maps)):
+        for block in range(blocks_of(maps, block_maps)):
             n = block * block_maps + tl.arange(0, block_maps)
             mask = (at < end)[:, None] & (n < maps)[None, :]
             grad = tl.load(grads + at[:, None] * maps + n[None, :], mask=mask, other=0.0)
             mixture_back_tile(
                 at, n, end, grad, states, gates, candidates, grad_gates, grad_candidates, carried,
-                grad_saturation, lengths, steps, keep, threshold, rows, padded, count - 1, key,
-                drops, maps, taps,
+                grad_saturation, lengths, steps, keep, rows, padded, count - 1, key, drops,
+                maps, taps, wide,
             )  # fmt: skip
     tl.debug_barrier()
     for later in range(count):
@@ -180,7 +182,7 @@ def all_steps_back(
         which = step % sets
         for row in range(first, end, block_rows):
             at = row + tl.arange(0, block_rows)
-            for block in range(tl.cdiv(maps, block_maps)):
+            for block in range(blocks_of(maps, block_maps)):
                 n = block * block_maps + tl.arange(0, block_maps)
                 candidate_back_tile(
                     at, n, end, grads, states, gates, grad_gates, grad_candidates, carried,
@@ -191,22 +193,22 @@ def all_steps_back(
         tl.debug_barrier()
         for row in range(first, end, block_rows):
             at = row + tl.arange(0, block_rows)
-            for block in range(tl.cdiv(maps, block_maps)):
+            for block in range(blocks_of(maps, block_maps)):
                 n = block * block_maps + tl.arange(0, block_maps)
                 gates_back_tile(
                     at, n, end, grads, states, gates, candidates, grad_gates, grad_candidates,
                     carried, grad_saturation, gate_weight + which * (2 * taps * maps * maps),
-                    lengths, steps, keep, threshold, rows, padded, step, key, drops, maps, taps,
+                    lengths, steps, keep, rows, padded, step, key, drops, maps, taps,
                     wide, precision, block_rows, block_maps, block_inner,
                 )  # fmt: skip
         tl.debug_barrier()
 
 
 @triton.jit(do_not_specialize=["elements", "key"])
-def dropout_at_start(stays, threshold, elements, key, block: tl.constexpr):
+def dropout_at_start(stays, keep, elements, key, block: tl.constexpr):
     """Which elements of a sequence stay before the first step, whose number is -1."""
     sequence = tl.program_id(0)
     element = tl.program_id(1) * block + tl.arange(0, block)
-    kept = dropout_bits(key, sequence, element) < tl.load(threshold + sequence)
+    own = dropout_bits(key, sequence, element) < threshold(tl.load(keep + sequence))
     place = tl.cast(sequence, tl.int64) * elements + element
-    tl.store(stays + place, kept, mask=element < elements)
+    tl.store(stays + place, own, mask=element < elements)
