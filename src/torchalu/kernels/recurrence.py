@@ -152,7 +152,7 @@ def _(*inputs: Any) -> tuple[Tensor, Tensor, Tensor]:
         return recurrence_anywhere(*inputs)
     lengths = inputs[1]
     ends = (int(lengths.min()), int(lengths.max())) if lengths.numel() else (0, 0)
-    _check(*inputs[:11], ends)
+    _check(*inputs[:11], ends=ends)
     state, lengths, steps, *parameters = map(_plain, inputs[:7])
     final = torch.empty_like(state)
     saturation = state.new_empty(len(state), dtype=torch.float64)
@@ -190,12 +190,14 @@ def _(*inputs: Any) -> tuple[Tensor, Tensor, Tensor]:
     from torchalu.kernels import recurrence_cuda
 
     least, greatest, most = torch.stack([*lengths.aminmax(), steps.max()]).tolist()  # at one go
-    _check(*inputs[:11], (least, greatest))
+    _check(*inputs[:11], ends=(least, greatest))
     if not most:
         return recurrence_anywhere(*inputs)
     keep, noise, seed = _random(keep, noise, seed)
     return recurrence_cuda.recurrence_forward(
-        *map(_plain, (state, lengths, steps)),
+        _plain(state),
+        _plain(lengths),
+        _plain(steps),
         tuple(map(_plain, parameters)),
         most,
         levels=levels,
@@ -215,7 +217,12 @@ def _(*inputs: Any) -> tuple[Tensor, ...]:
 
     grad_final, grad_saturation, kept, _, lengths, steps, *parameters = map(_plain, inputs[:10])
     return recurrence_cuda.recurrence_backward(
-        *(grad_final, grad_saturation, kept, lengths, steps, tuple(parameters)),
+        grad_final,
+        grad_saturation,
+        kept,
+        lengths,
+        steps,
+        tuple(parameters),
         keep=keep,
         noise=noise,
         seed=seed,
@@ -302,6 +309,7 @@ def _check(
     _cutoff: bool,
     levels: int,
     keep: Tensor | None,
+    *,
     ends: tuple[int, int],
 ) -> None:
     """The kernels read and write what shapes and lengths, from the first of `ends` on, say."""

@@ -10,7 +10,6 @@ kernels are matrix products over all steps at once.
 from typing import Any, NamedTuple
 
 import torch
-import triton  # pyright: ignore[reportMissingImports]
 import triton.language as tl  # pyright: ignore[reportMissingImports]
 from torch import Tensor
 from torch.nn.functional import pad
@@ -113,11 +112,11 @@ class _Launch:
 
     def blocks(self, columns: int) -> int:
         """How many blocks of columns a row has."""
-        return triton.cdiv(columns, self.block["block_maps"])
+        return -(-columns // self.block["block_maps"])
 
     def grid(self, columns: int) -> tuple[int, int]:
         """Programs for as many columns, where each has one tile."""
-        return triton.cdiv(self.sequences.rows, self.block["block_rows"]), self.blocks(columns)
+        return -(-self.sequences.rows // self.block["block_rows"]), self.blocks(columns)
 
     def where(self, step: int) -> tuple[int, int, int]:
         """The arguments that change from call to call."""
@@ -128,7 +127,7 @@ def recurrence_forward(
     state: Tensor,
     lengths: Tensor,
     steps: Tensor,
-    parameters: tuple[Tensor, Tensor, Tensor, Tensor],
+    parameters: tuple[Tensor, ...],
     most: int,
     *,
     levels: int,
@@ -196,7 +195,7 @@ def recurrence_backward(
     kept: Tensor,
     lengths: Tensor,
     steps: Tensor,
-    parameters: tuple[Tensor, Tensor, Tensor, Tensor],
+    parameters: tuple[Tensor, ...],
     *,
     keep: Tensor | None,
     noise: float,
@@ -254,7 +253,7 @@ def kept_at_start(state: Tensor, keep: Tensor, seed: int) -> Tensor:
     """
     stays = torch.empty(state.shape, dtype=torch.bool, device=state.device)
     elements = state[0].numel()
-    dropout_at_start[(len(state), triton.cdiv(elements, _BLOCK))](
+    dropout_at_start[(len(state), -(-elements // _BLOCK))](
         stays, keep.double(), elements, _signed_key(seed), block=_BLOCK
     )
     return stays

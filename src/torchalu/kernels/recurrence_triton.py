@@ -1,4 +1,5 @@
 # pyright: reportIndexIssue=false, reportArgumentType=false, reportGeneralTypeIssues=false
+# pyright: reportOperatorIssue=false
 """Kernels of the improved Neural GPU's recurrence in Triton.
 
 Those of short sequences take all steps in one launch: a program has one sequence, and the parts of
