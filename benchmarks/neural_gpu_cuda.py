@@ -5,13 +5,13 @@ that the convolutions take at the rate of torch's own product of square float32 
 beside. Ours multiply in three passes of TF32, whose rate is higher: they may lie below the floor.
 """
 
-import time
 from collections.abc import Callable
 from unittest.mock import patch
 
 import torch
 from torch import Tensor
 
+from benchmarks.cuda_timing import seconds
 from benchmarks.row import Row
 from torchalu import kernels
 from torchalu.kernels import recurrence_forms
@@ -54,8 +54,8 @@ def _training_row(peak: float) -> Row:
     return Row(
         name="bmul: a training step of 9 bins of 32 strings",
         unit="ms",
-        ours=_seconds(train, 5) / len(steps) * 1e3,
-        baseline=_seconds(in_torch, 1) / len(steps) * 1e3,
+        ours=seconds(train, 5) / len(steps) * 1e3,
+        baseline=seconds(in_torch, 1) / len(steps) * 1e3,
         baseline_name="the torch form",
         floor=9 * MAPS**2 * TAPS * cells / len(steps) * peak * 1e3,
         target="",
@@ -94,25 +94,12 @@ def _unroll_row(batch: int, length: int, steps: int, peak: float, *, training: b
     return Row(
         name=name,
         unit="ms",
-        ours=_seconds(run(kernels.unroll), 5) / per * 1e3,
-        baseline=_seconds(run(recurrence_forms.unroll), 1) / per * 1e3,
+        ours=seconds(run(kernels.unroll), 5) / per * 1e3,
+        baseline=seconds(run(recurrence_forms.unroll), 1) / per * 1e3,
         baseline_name="the torch form",
         floor=passes * 3 * MAPS**2 * TAPS * batch * length * steps / per * peak * 1e3,
         target="" if training else "at most 2.5x the floor",
     )
-
-
-def _seconds(work: Callable[[], None], repeats: int) -> float:
-    """The shortest of several runs on the device, after one that does not count."""
-    work()
-    times = []
-    for _ in range(repeats):
-        torch.cuda.synchronize()
-        start = time.perf_counter()
-        work()
-        torch.cuda.synchronize()
-        times.append(time.perf_counter() - start)
-    return min(times)
 
 
 def _seconds_of_a_multiplication() -> float:
@@ -124,4 +111,4 @@ def _seconds_of_a_multiplication() -> float:
         for _ in range(5):
             a @ a
 
-    return _seconds(multiply, 3) / 5 / size**3
+    return seconds(multiply, 3) / 5 / size**3
