@@ -11,19 +11,22 @@ from sphinx.util.docutils import SphinxDirective
 from torchalu.cli.cite import cite
 from torchalu.zoo import RANDOM, Card
 
-LATEST = Path(__file__).parents[2] / "benchmarks" / "latest.json"
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 CARDS = Path(__file__).parents[2] / "src" / "torchalu" / "zoo" / "weights"
 
 
 class Benchmarks(SphinxDirective):
-    """`{benchmarks}`: the results in benchmarks/latest.json as a table."""
+    """`{benchmarks} [FILE]`: the results in benchmarks/latest.json, or another file there."""
+
+    optional_arguments = 1
 
     def run(self) -> list[nodes.Node]:
         """Build the table."""
-        if not LATEST.exists():
-            return self.parse_text_to_nodes("No results yet: `make bench` writes them.")
-        self.env.note_dependency(LATEST)
-        return self.parse_text_to_nodes(markdown(json.loads(LATEST.read_text("utf-8"))))
+        path = BENCHMARKS / (self.arguments[0] if self.arguments else "latest.json")
+        if not path.exists():
+            return self.parse_text_to_nodes(f"No results yet in `benchmarks/{path.name}`.")
+        self.env.note_dependency(path)
+        return self.parse_text_to_nodes(markdown(json.loads(path.read_text("utf-8"))))
 
 
 class Bibtex(SphinxDirective):

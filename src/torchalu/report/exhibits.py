@@ -94,6 +94,8 @@ EXHIBITS = {
     "kaiser2016.ablations": Exhibit("methods left out in turn", "table"),
     "kaiser2016.ensemble": Exhibit("networks that answer together", "table"),
     "kaiser2016.orders": Exhibit("whether answers agree with operands in each order", "table"),
+    "kaiser2016.starts": Exhibit("the best of several starts, chosen on long strings", "table"),
+    "kaiser2016.starts_choices": Exhibit("which start was chosen", "table", experiment="starts"),
     "kaiser2016.noise": Exhibit("what noise a network bears, and how far it holds", "table"),
     "kaiser2016.steps": Exhibit("how many steps more than symbols an algorithm takes", "table"),
     "kaiser2016.levels": Exhibit("how many levels the state is rounded to", "table"),
