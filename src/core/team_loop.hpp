@@ -100,7 +100,7 @@ template <class T> class TeamLoop {
     for_each([&](Member &m) { m.replica.prepare_weights(), m.validation = m.extrapolation = 0; });
     add_losses(replica, kValidation, &Member::validation);
     if (plan_.sampled) add_losses(replica, kExtrapolation, &Member::extrapolation);
-    else for_each([&](Member &m) { m.extrapolation = __builtin_nan(""); });
+    else for_each([&](Member &m) { m.extrapolation = not_a_number(); });
     for_each([&](Member &m) { m.replica.judge(replica, step, m.validation, m.extrapolation); });
   }
   void add_losses(int replica, Stream stream, double Member::*loss) {
