@@ -1,6 +1,7 @@
 """Run every benchmark: print the table, write benchmarks/latest.json.
 
-python -m benchmarks [NAME ...]      names: trainer, sweep, nmu_operator, needle, logic, neural_gpu
+python -m benchmarks [NAME ...]
+names: trainer, sweep, nmu_operator, needle, logic, neural_gpu, gpu
 """
 
 import importlib
@@ -17,7 +18,7 @@ from benchmarks.row import Row
 from torchalu.engine import instruction_set
 from torchalu.train import cores, processor
 
-NAMES = ("trainer", "sweep", "nmu_operator", "needle", "logic", "neural_gpu")
+NAMES = ("trainer", "sweep", "nmu_operator", "needle", "logic", "neural_gpu", "gpu")
 
 
 def machine() -> dict[str, str | int]:
