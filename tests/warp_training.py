@@ -1,12 +1,15 @@
 """Stacks that a GPU trains, and how its training is compared with the CPU's."""
 
+import importlib
 from dataclasses import replace
 
 import numpy as np
 import torch
 from torch import nn
 
+from torchalu import _core
 from torchalu.engine import Run, train, train_together
+from torchalu.engine.device import native_train
 from torchalu.nn import (
     INALU,
     NAC,
@@ -50,6 +53,20 @@ STACKS = {
     "three_layers": lambda n: [NAU(n, 4), NMU(4, 2), NAU(2, 1)],
     "one_layer": lambda n: [NAU(n, 1)],
 }
+
+
+def emulate(monkeypatch, kept=0, launch_steps=1000):
+    """Give device="cuda" the emulated trainer, which keeps `kept` features in fast memory."""
+
+    def native(poll, **arguments):
+        _core.train_emulated(**arguments, launch_steps=launch_steps, kept=kept)
+        return bool(poll(0))
+
+    monkeypatch.setattr(
+        importlib.import_module("torchalu.engine.trainer"),
+        "native_train",
+        lambda device, threads: native if device == "cuda" else native_train(device, threads),
+    )
 
 
 def moderate(stack):

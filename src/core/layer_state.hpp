@@ -45,6 +45,15 @@ TORCHALU_DEVICE inline bool has_factors(Kind k) { return k == Kind::kNMRU || k =
 TORCHALU_DEVICE inline bool multiplies_logs(const Layer &l) { return l.kind == Kind::kNACMul || l.kind == Kind::kNALU; }
 // Are the weights of a sum or of a product clamped where they are used, and nowhere else?
 TORCHALU_DEVICE inline bool clamps_forward(const Layer &l) { return l.parametrization == Parametrization::kClampedForward; }
+// Does the layer compute with weights that are not its parameters, or gather their gradients apart?
+TORCHALU_DEVICE inline bool has_effective(const Layer &l) {
+  if (l.kind == Kind::kLinear || l.kind == Kind::kNMU) return clamps_forward(l);
+  return l.kind != Kind::kReLU && l.kind != Kind::kReLU6;
+}
+TORCHALU_DEVICE inline bool multiplies_factors(Kind k) {
+  return k == Kind::kNMU || k == Kind::kGatedNAUNMU || has_factors(k);
+}
+
 // Are the layer's forms, and the log magnitudes of its input, those of the whole team's first
 // layers? Then the layer itself only goes on from their values.
 TORCHALU_DEVICE inline bool shares_forms(const Layer &l) { return l.first && !has_angle(l.kind) && !has_factors(l.kind); }
@@ -55,9 +64,11 @@ template <class T> TORCHALU_OUTLINE LayerState<T> take_layer(Arena &arena, const
   const std::size_t weights = padded<T>(std::size_t(l.in) * l.out);
   s.output = batch(l.out);
   s.grad_output = batch(l.out);
-  s.effective = arena.take<T>(3 * weights);
-  s.grad_effective = arena.take<T>(3 * weights);
-  s.slopes = arena.take<T>(4 * weights);
+  if (has_effective(l)) {
+    s.effective = arena.take<T>(3 * weights);
+    s.grad_effective = arena.take<T>(3 * weights);
+    s.slopes = arena.take<T>(4 * weights);
+  }
   if (in_log_space(l.kind) && !shares_forms(l)) s.logs = batch(l.in), s.grad_logs = batch(l.in);
   if (has_angle(l.kind)) s.angles = batch(l.in), s.grad_angles = batch(l.in);
   const int factors = l.kind == Kind::kNMRU ? 2 * l.in : l.in;
@@ -68,7 +79,7 @@ template <class T> TORCHALU_OUTLINE LayerState<T> take_layer(Arena &arena, const
   }
   Forms<T> *const all[] = {&s.of_input, &s.of_logs, &s.of_angles};
   for (Forms<T> *forms : all) forms->form = arena.take<Form<T>>(2 * l.out);
-  s.scratch = arena.take<T>(product_scratch<T>(factors) * kLanes<T>);
+  if (multiplies_factors(l.kind)) s.scratch = arena.take<T>(product_scratch<T>(factors) * kLanes<T>);
   return s;
 }
 

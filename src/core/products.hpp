@@ -8,10 +8,10 @@ namespace torchalu::TORCHALU_ISA {
 // Inputs that the backward pass of a product holds in registers at a time.
 inline constexpr int kChunk = 4;
 
-// Vectors of scratch that the products of a layer with `in` inputs need: for each of four outputs
-// the sums of gradients, the prefixes before each chunk, and the complements 1 - W.
+// Vectors of scratch that the products of a layer with `in` inputs need: for each output that is
+// worked on at a time the sums of gradients, the prefixes before each chunk, and the complements 1 - W.
 template <class T> TORCHALU_DEVICE inline std::size_t product_scratch(int in) {
-  return 4 * (std::size_t(in) + in / kChunk + kChunk + in / kLanes<T> + 1);
+  return (kTiles ? 4 : 1) * (std::size_t(in) + in / kChunk + kChunk + in / kLanes<T> + 1);
 }
 
 template <class T> TORCHALU_DEVICE inline void complement(const T *weight, T *out, int count) {

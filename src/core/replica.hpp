@@ -23,7 +23,7 @@ template <class T> class Replica {
   }
 
   TORCHALU_DEVICE const Plan &plan() const { return *plan_; }
-  TORCHALU_DEVICE const LayerState<T> &first_layer() const { return layers_[0]; }
+  TORCHALU_DEVICE const LayerState<T> *layers() const { return layers_; }
   TORCHALU_DEVICE bool running(int replica) const { return Status(plan_->state.status[replica]) == Status::kRunning; }
 
   TORCHALU_DEVICE void begin(int replica) {

@@ -75,7 +75,7 @@ template <class T> class TeamLoop {
     forms_.clear();
     for_each([&](Member &m) {
       const Layer &first = m.replica.plan().layers[0];
-      if (shares_forms(first)) forms_.add(first, m.replica.first_layer());
+      if (shares_forms(first)) forms_.add(first, m.replica.layers()[0]);
     });
   }
   static void report(Control &control, std::int64_t steps) {

@@ -1,36 +1,21 @@
 """The GPU's trainer, a vector of 32 numbers in place of each warp, against the CPU's."""
 
-import importlib
+from functools import partial
 
 import numpy as np
 import pytest
 import torch
 
-from torchalu import _core
 from torchalu.engine import train
 from torchalu.nn import NAU, NMU
 from torchalu.tasks import SimpleFunction, Table
-from warp_training import OPTIONS, STACKS, assert_ends_are_equal, assert_equal, both
-
-trainer = importlib.import_module("torchalu.engine.trainer")
+from warp_training import OPTIONS, STACKS, assert_ends_are_equal, assert_equal, both, emulate
 
 
 @pytest.fixture
 def emulated(monkeypatch):
-    """Give device="cuda" the emulated trainer, which keeps `kept` features in fast memory."""
-
-    def choose(kept=0, launch_steps=1000):
-        def native(poll, **arguments):
-            _core.train_emulated(**arguments, launch_steps=launch_steps, kept=kept)
-            return bool(poll(0))
-
-        monkeypatch.setattr(
-            trainer, "native_train", lambda device, threads: native if device == "cuda" else real
-        )
-
-    real = trainer.native_train("cpu", 1)
-    choose()
-    return choose
+    emulate(monkeypatch)
+    return partial(emulate, monkeypatch)
 
 
 @pytest.mark.usefixtures("emulated")
@@ -42,7 +27,7 @@ def test_equals_the_cpu(name):
 
 @pytest.mark.parametrize("kept", [0, 5, 37, 100])
 def test_equals_the_cpu_with_features_kept(emulated, kept):
-    emulated(kept)
+    emulated(kept=kept)
     task = SimpleFunction("mul", in_features=100, evaluation_rows=300)
     assert_equal(*both(STACKS["nmu"](100), task, penalty=0.5, penalty_end=40))
 

@@ -11,9 +11,9 @@ namespace {
 
 bool train_team(const std::vector<MemberTuple> &tuples, int batch_size, std::uint64_t seed, const Identities &replica_ids,
                 const AdamTuple &adam, std::int64_t steps, std::int64_t evaluate_every, const nb::callable &poll,
-                int warps, std::int64_t launch_steps) {
+                int warps, int kept, std::int64_t launch_steps) {
   const TeamOfTuples plans(tuples, batch_size, seed, replica_ids, adam, steps, evaluate_every);
-  return run_with_poll(poll, [&](const auto &ask) { return train_on_gpu(plans.team(), {warps, launch_steps}, ask); });
+  return run_with_poll(poll, [&](const auto &ask) { return train_on_gpu(plans.team(), {warps, kept, launch_steps}, ask); });
 }
 
 }  // namespace
@@ -24,5 +24,5 @@ NB_MODULE(_cuda, m) {
   m.def("gpu_name", &gpu_name);
   m.def("train", &train_team, nb::arg("members"), nb::arg("batch_size"), nb::arg("seed"), nb::arg("replica_ids"),
         nb::arg("adam"), nb::arg("steps"), nb::arg("evaluate_every"), nb::arg("poll"),
-        nb::arg("warps") = Shares{}.warps, nb::arg("launch_steps") = Shares{}.steps);
+        nb::arg("warps") = Shares{}.warps, nb::arg("kept") = Shares{}.kept, nb::arg("launch_steps") = Shares{}.steps);
 }

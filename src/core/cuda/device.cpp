@@ -41,22 +41,11 @@ Room room_of_gpu() {
   return room;
 }
 
-// As many features as fit into a warp's share of shared memory, or none.
-int features_to_keep(const Kernel &kernel, int in_features, const Shares &shares) {
-  const Room room = room_of_gpu();
-  const int share = std::min(room.a_block, room.bytes / std::max(1, shares.warps) - room.reserved);
-  int kept = in_features;
-  while (kept > 0 && kernel.fast_bytes(in_features, kept) > std::size_t(std::max(share, 0))) --kept;
-  if (kernel.fast_bytes(in_features, kept) > std::size_t(room.a_block))
-    throw std::invalid_argument("the first layer of the stack is too large for a multiprocessor's shared memory");
-  return kept;
-}
-
-// The settings whose first layers have the same shape and as many inputs, and so the same kernel.
+// The settings whose first layers have the same shape, and so the same kernel.
 class Group {
  public:
   Group(const Kernel &kernel, const Plan &plan, const Shares &shares)
-      : kernel_(kernel), in_features_(plan.in_features), kept_(features_to_keep(kernel, plan.in_features, shares)) {
+      : kernel_(kernel), in_features_(plan.in_features), shares_(shares) {
     check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
   }
   Group(const Group &) = delete;
@@ -65,12 +54,12 @@ class Group {
 
   void add(const Plan &plan, const Plan *device) {
     settings_.push_back({&plan, device});
-    workspace_bytes_ = std::max(workspace_bytes_, kernel_.workspace_bytes(plan, kept_));
+    workspace_bytes_ = std::max(workspace_bytes_, kernel_.workspace_bytes(plan, 0));
   }
   void allocate(DeviceMemory &memory) {
     const std::size_t most = settings_.size() * std::size_t(settings_[0].plan->replicas);
     jobs_ = memory.take<Job>(most);
-    workspace_ = memory.take<char>(most * workspace_bytes_);
+    if (!share_out()) workspace_ = memory.take<char>(most * workspace_bytes_);
   }
   // Starts all that still run; how many these are.
   int launch(std::int64_t steps) {
@@ -90,8 +79,26 @@ class Group {
   struct Setting {
     const Plan *plan, *device;
   };
+
+  // Does the workspace fit into a warp's share of shared memory? Then what is left holds features.
+  bool share_out() {
+    const Room room = room_of_gpu();
+    const std::size_t share = std::size_t(std::min(room.a_block, room.bytes / std::max(1, shares_.warps) - room.reserved));
+    const std::size_t forms = kernel_.fast_bytes(in_features_, 0);
+    if (forms > std::size_t(room.a_block))
+      throw std::invalid_argument(
+          "the first layer of the stack has too many inputs and outputs for a GPU's shared memory; give fewer, or train "
+          "with device='cpu'");
+    const bool inside = forms + workspace_bytes_ <= share;
+    const std::size_t used = forms + (inside ? workspace_bytes_ : 0);
+    kept_ = shares_.kept >= 0 ? std::min(shares_.kept, in_features_) : in_features_;
+    while (kept_ > 0 && used + kernel_.fast_bytes(in_features_, kept_) - forms > share) --kept_;
+    return inside;
+  }
+
   const Kernel &kernel_;
-  int in_features_, kept_;
+  int in_features_, kept_ = 0;
+  Shares shares_;
   cudaStream_t stream_{};
   std::vector<Setting> settings_;
   std::size_t workspace_bytes_ = 0;

@@ -16,6 +16,9 @@ template <class T, int FX, int FL> class DrawnForms {
   static constexpr int F = FX + FL, V = kRowsALane;
   static constexpr int kGroup = 32 / F;  // features whose gradients are summed at a time
   static constexpr int kStride = F + 2;  // a feature's weights, and its part in the two sums
+  struct alignas(kStride % 4 == 0 ? 4 * sizeof(T) : kStride % 2 == 0 ? 2 * sizeof(T) : sizeof(T)) Weights {
+    T of[kStride];
+  };
   static_assert(kGroup > 0);
 
  public:
@@ -24,21 +27,22 @@ template <class T, int FX, int FL> class DrawnForms {
     return std::size_t(kWarpRows) * kept + std::size_t(in) * (kStride + F);
   }
 
-  TORCHALU_DEVICE DrawnForms(const Plan &plan, const LayerState<T> &first, Arena &arena, T *fast, int kept)
+  TORCHALU_DEVICE DrawnForms(const Plan &plan, const LayerState<T> *first, Arena &arena, T *fast, int kept)
       : plan_(plan), first_(first), in_(plan.in_features), kept_(kept < in_ ? kept : in_), rows_(fast),
-        weight_(fast + std::size_t(kWarpRows) * kept), grad_(weight_ + std::size_t(in_) * kStride),
+        weight_(reinterpret_cast<Weights *>(fast + std::size_t(kWarpRows) * kept)),
+        grad_(fast + std::size_t(kWarpRows) * kept + std::size_t(in_) * kStride),
         sum_(arena.take<T>(2 * kWarpRows)), y_(arena.take<T>(kWarpRows)), row_weight_(arena.take<T>(kWarpRows)),
-        noise_(arena.take<T>(2 * kWarpRows)) {}
+        noise_(arena.take<T>(plan.sampled->noise != 0 ? 2 * kWarpRows : 0)) {}
 
   // Writes down which inputs the target of a replica adds up.
   TORCHALU_OUTLINE void begin(int replica) {
     const SampledTask &task = *plan_.sampled;
-    for_each_value(in_ * kStride, [&](int k) { weight_[k] = T(0); });
+    for_each_value(in_, [&](int i) { weight_[i] = {}; });
     const std::int32_t *first = task.first + std::ptrdiff_t(replica) * task.first_size;
     const std::int32_t *second = task.second + std::ptrdiff_t(replica) * task.second_size;
     if (leads()) {  // an index may stand there twice
-      for (int k = 0; k < task.first_size; ++k) weight_[first[k] * kStride + F] += T(1);
-      for (int k = 0; k < task.second_size; ++k) weight_[second[k] * kStride + F + 1] += T(1);
+      for (int k = 0; k < task.first_size; ++k) weight_[first[k]].of[F] += T(1);
+      for (int k = 0; k < task.second_size; ++k) weight_[second[k]].of[F + 1] += T(1);
     }
     join();
   }
@@ -61,9 +65,8 @@ template <class T, int FX, int FL> class DrawnForms {
       for (int f = 0; f < F; ++f) value[f][v] = zero<T>();
       sum[0][v] = sum[1][v] = zero<T>();
     }
-    for (int i = 0; i < kept_; ++i) add_feature<true>(b, i, value, sum);
-    drawing_ = b;
-    for (int i = kept_; i < in_; ++i) add_feature<false>(b, i, value, sum);
+    if (sampling.range.two_sided) add_features<true>(b, value, sum);
+    else add_features<false>(b, value, sum);
 
     TORCHALU_UNROLL
     for (int v = 0; v < V; ++v) {
@@ -87,13 +90,8 @@ template <class T, int FX, int FL> class DrawnForms {
       TORCHALU_UNROLL
       for (int v = 0; v < V; ++v) slope[f][v] = form ? load(form->slope + v * kLanes<T>) : zero<T>();
     }
-    Drawing b = drawing_;
-    for (int i = 0; i < in_; i += kGroup) {
-      const int whole = i + kGroup;
-      if (whole <= kept_) add_group<true, true>(b, i, slope);
-      else if (i >= kept_ && whole <= in_) add_group<false, true>(b, i, slope);
-      else add_group<false, false>(b, i, slope);
-    }
+    if (drawing_.uniform.two_sided()) add_groups<true>(slope);
+    else add_groups<false>(slope);
     for (int f = 0; f < F; ++f)
       if (const Form<T> *form = form_at(f))
         for_each_value(in_, [&, to = form->grad_weight](int i) { to[i] += grad_[i * F + f]; });
@@ -114,37 +112,40 @@ template <class T, int FX, int FL> class DrawnForms {
       const Uniform<T> part(sampling.range, sampling.common);
       for (int v = 0; v < V; ++v) low[v] += part(common.next());
     }
-    TORCHALU_DEVICE void draw(vec<T> (&x)[V]) {
-      Words words[V];
+    template <bool TwoSided> TORCHALU_DEVICE void draw(vec<T> (&x)[V]) {
       TORCHALU_UNROLL
-      for (int v = 0; v < V; ++v) words[v] = generator.next();
-      if (uniform.two_sided()) {
-        TORCHALU_UNROLL
-        for (int v = 0; v < V; ++v) x[v] = uniform(words[v]);
-      } else {
-        TORCHALU_UNROLL
-        for (int v = 0; v < V; ++v) x[v] = uniform.above(low[v], words[v]);
+      for (int v = 0; v < V; ++v) {
+        const Words word = generator.next();
+        if constexpr (TwoSided) x[v] = uniform(word);
+        else x[v] = uniform.above(low[v], word);
       }
     }
   };
 
   TORCHALU_DEVICE const Form<T> *form_at(int f) const {
-    if (f < FX) return f < first_.of_input.count ? first_.of_input.form + f : nullptr;
-    return f - FX < first_.of_logs.count ? first_.of_logs.form + (f - FX) : nullptr;
+    if (f < FX) return f < first_->of_input.count ? first_->of_input.form + f : nullptr;
+    return f - FX < first_->of_logs.count ? first_->of_logs.form + (f - FX) : nullptr;
   }
   TORCHALU_DEVICE vec<T> log_of(vec<T> x) const { return log<T, true>(absolute<T>(x) + T(plan_.layers[0].eps)); }
 
   TORCHALU_DEVICE void transpose_weights() {
     for (int f = 0; f < F; ++f)
       if (const Form<T> *form = form_at(f))
-        for_each_value(in_, [&, from = form->weight](int i) { weight_[i * kStride + f] = from[i]; });
+        for_each_value(in_, [&, from = form->weight](int i) { weight_[i].of[f] = from[i]; });
   }
 
-  template <bool Keep>
+  template <bool TwoSided>
+  TORCHALU_DEVICE void add_features(Drawing &b, vec<T> (&value)[F][V], vec<T> (&sum)[2][V]) {
+    for (int i = 0; i < kept_; ++i) add_feature<TwoSided, true>(b, i, value, sum);
+    drawing_ = b;
+    for (int i = kept_; i < in_; ++i) add_feature<TwoSided, false>(b, i, value, sum);
+  }
+  template <bool TwoSided, bool Keep>
   TORCHALU_DEVICE void add_feature(Drawing &b, int i, vec<T> (&value)[F][V], vec<T> (&sum)[2][V]) {
-    const T *w = weight_ + i * kStride;
+    const Weights here = weight_[i];
+    const T(&w)[kStride] = here.of;
     vec<T> x[V];
-    b.draw(x);
+    b.template draw<TwoSided>(x);
     TORCHALU_UNROLL
     for (int v = 0; v < V; ++v) {
       if constexpr (Keep) store(rows_ + i * kWarpRows + v * kLanes<T>, x[v]);
@@ -160,8 +161,18 @@ template <class T, int FX, int FL> class DrawnForms {
     }
   }
 
+  template <bool TwoSided> TORCHALU_DEVICE void add_groups(const vec<T> (&slope)[F][V]) {
+    Drawing b = drawing_;
+    for (int i = 0; i < in_; i += kGroup) {
+      const int whole = i + kGroup;
+      if (whole <= kept_) add_group<TwoSided, true, true>(b, i, slope);
+      else if (i >= kept_ && whole <= in_) add_group<TwoSided, false, true>(b, i, slope);
+      else add_group<TwoSided, false, false>(b, i, slope);
+    }
+  }
   // The gradients of the features from i on, one sum in each lane.
-  template <bool Kept, bool Whole> TORCHALU_DEVICE void add_group(Drawing &b, int i, const vec<T> (&slope)[F][V]) {
+  template <bool TwoSided, bool Kept, bool Whole>
+  TORCHALU_DEVICE void add_group(Drawing &b, int i, const vec<T> (&slope)[F][V]) {
     vec<T> x[V], logs[V];
     const int left = Whole ? kGroup : (in_ - i < kGroup ? in_ - i : kGroup);
     const auto next_feature = [&](int j) {
@@ -170,7 +181,7 @@ template <class T, int FX, int FL> class DrawnForms {
         TORCHALU_UNROLL
         for (int v = 0; v < V; ++v) x[v] = load(rows_ + (i + j) * kWarpRows + v * kLanes<T>);
       } else {
-        b.draw(x);
+        b.template draw<TwoSided>(x);
       }
       if constexpr (FL > 0) {
         TORCHALU_UNROLL
@@ -197,9 +208,11 @@ template <class T, int FX, int FL> class DrawnForms {
   }
 
   const Plan &plan_;
-  const LayerState<T> &first_;
+  const LayerState<T> *first_;
   int in_, kept_;
-  T *rows_, *weight_, *grad_;
+  T *rows_;
+  Weights *weight_;
+  T *grad_;
   T *sum_, *y_, *row_weight_, *noise_;
   Drawing drawing_{0, Sampling{}};
 };

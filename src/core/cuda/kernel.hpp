@@ -16,7 +16,8 @@ struct Job {
   int replica;
 };
 
-// `kept` features of a batch wait in shared memory from the forward to the backward pass.
+// `kept` features of a batch wait in shared memory from the forward to the backward pass. Without a
+// `workspace` in global memory it lies there too.
 struct Launch {
   const Job *jobs;
   int count, in_features, kept;

@@ -10,7 +10,7 @@ namespace torchalu::TORCHALU_ISA {
 template <class T> class StoredRows {
  public:
   TORCHALU_DEVICE static std::size_t fast_count(int, int) { return 0; }
-  TORCHALU_DEVICE StoredRows(const Plan &plan, const LayerState<T> &, Arena &arena, T *, int)
+  TORCHALU_DEVICE StoredRows(const Plan &plan, const LayerState<T> *, Arena &arena, T *, int)
       : plan_(plan), source_(Team{&plan, 1}, arena, kWarpRows) {}
   TORCHALU_DEVICE void begin(int) {}
   TORCHALU_DEVICE Rows<T> values(int replica, Stream stream, std::int64_t block, int count) {
@@ -37,7 +37,7 @@ template <class T, int FX, int FL> class WarpLoop {
 
   TORCHALU_DEVICE WarpLoop(const Plan &plan, void *workspace, T *fast, int kept)
       : plan_(plan), arena_(workspace), replica_(plan, arena_, kWarpRows),
-        first_(workspace ? replica_.first_layer() : LayerState<T>{}), rows_(plan, first_, arena_, fast, kept) {}
+        rows_(plan, replica_.layers(), arena_, fast, kept) {}
   TORCHALU_DEVICE std::size_t bytes() const { return arena_.used(); }
 
   // At most so many steps.
@@ -83,7 +83,6 @@ template <class T, int FX, int FL> class WarpLoop {
   const Plan &plan_;
   Arena arena_;
   Replica<T> replica_;
-  LayerState<T> first_;
   Drawn rows_;
 };
 
