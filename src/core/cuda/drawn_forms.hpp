@@ -31,7 +31,7 @@ template <class T, int FX, int FL> class DrawnForms {
       : plan_(plan), first_(first), in_(plan.in_features), kept_(kept < in_ ? kept : in_), rows_(fast),
         weight_(reinterpret_cast<Weights *>(fast + std::size_t(kWarpRows) * kept)),
         grad_(fast + std::size_t(kWarpRows) * kept + std::size_t(in_) * kStride),
-        sum_(arena.take<T>(2 * kWarpRows)), y_(arena.take<T>(kWarpRows)), row_weight_(arena.take<T>(kWarpRows)),
+        eps_(T(plan.layers[0].eps)), sum_(arena.take<T>(2 * kWarpRows)), y_(arena.take<T>(kWarpRows)), row_weight_(arena.take<T>(kWarpRows)),
         noise_(arena.take<T>(plan.sampled->noise != 0 ? 2 * kWarpRows : 0)) {}
 
   // Writes down which inputs the target of a replica adds up.
@@ -126,7 +126,18 @@ template <class T, int FX, int FL> class DrawnForms {
     if (f < FX) return f < first_->of_input.count ? first_->of_input.form + f : nullptr;
     return f - FX < first_->of_logs.count ? first_->of_logs.form + (f - FX) : nullptr;
   }
-  TORCHALU_DEVICE vec<T> log_of(vec<T> x) const { return log<T, true>(absolute<T>(x) + T(plan_.layers[0].eps)); }
+  // log(|x| + eps): on a GPU by its own instruction, whose error, 2^-22, is less than what the rounding
+  // of a sum of a hundred of them comes to.
+  TORCHALU_DEVICE vec<T> log_of(vec<T> x) const {
+    const vec<T> magnitude = absolute<T>(x) + eps_;
+#if defined(__CUDA_ARCH__)
+    T binary;
+    asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(binary) : "f"(magnitude));
+    return binary * T(0.6931471805599453);
+#else
+    return log<T, true>(magnitude);
+#endif
+  }
 
   TORCHALU_DEVICE void transpose_weights() {
     for (int f = 0; f < F; ++f)
@@ -213,6 +224,7 @@ template <class T, int FX, int FL> class DrawnForms {
   T *rows_;
   Weights *weight_;
   T *grad_;
+  T eps_;
   T *sum_, *y_, *row_weight_, *noise_;
   Drawing drawing_{0, Sampling{}};
 };
