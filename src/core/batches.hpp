@@ -15,8 +15,8 @@ namespace torchalu::TORCHALU_ISA {
 TORCHALU_DEVICE inline int padded_rows(std::int64_t rows) { return int((rows + kRowGroup - 1) / kRowGroup * kRowGroup); }
 
 // Fills a batch whose features lie one behind the other; `scratch` holds one row vector.
-template <class T>
-TORCHALU_OUTLINE void sample(std::uint64_t seed, std::uint64_t replica, std::uint64_t stream, std::uint64_t step,
+template <class T> TORCHALU_OUTLINE
+void sample(std::uint64_t seed, std::uint64_t replica, std::uint64_t stream, std::uint64_t step,
             const Sampling &sampling, int features, int rows, T *x, T *scratch) {
   draw_uniform<T>(mix(seed, replica, stream, step), sampling.range, std::ptrdiff_t(features) * rows, x);
   if (sampling.common == 0) return;
@@ -30,8 +30,8 @@ TORCHALU_OUTLINE void sample(std::uint64_t seed, std::uint64_t replica, std::uin
 
 // Standard normal numbers by Box and Muller's transform, one for each row; `scratch` holds one row
 // vector.
-template <class T>
-TORCHALU_OUTLINE void sample_normal(std::uint64_t seed, std::uint64_t replica, std::uint64_t stream, std::uint64_t step, int rows, T *out,
+template <class T> TORCHALU_OUTLINE
+void sample_normal(std::uint64_t seed, std::uint64_t replica, std::uint64_t stream, std::uint64_t step, int rows, T *out,
                    T *scratch) {
   constexpr double kPi = 3.14159265358979323846;
   const std::uint64_t key = mix(seed, replica, stream | kNoiseStream, step);
@@ -46,16 +46,16 @@ TORCHALU_OUTLINE void sample_normal(std::uint64_t seed, std::uint64_t replica, s
 }
 
 // out = sum of the features of a subset; several vectors of rows at once hide the latency of add.
-template <class T, int VT>
-TORCHALU_DEVICE inline void add_features_tile(const std::int32_t *subset, int size, const Batch<const T> &x, T *out, int r) {
+template <class T, int VT> TORCHALU_DEVICE
+inline void add_features_tile(const std::int32_t *subset, int size, const Batch<const T> &x, T *out, int r) {
   vec<T> sum[VT];
   for (int v = 0; v < VT; ++v) sum[v] = zero<T>();
   for (int k = 0; k < size; ++k)
     for (int v = 0; v < VT; ++v) sum[v] += load(x[subset[k]] + r + v * kLanes<T>);
   for (int v = 0; v < VT; ++v) store(out + r + v * kLanes<T>, sum[v]);
 }
-template <class T>
-TORCHALU_OUTLINE inline void add_features(const std::int32_t *subset, int size, Batch<const T> x, T *out, int rows) {
+template <class T> TORCHALU_OUTLINE
+inline void add_features(const std::int32_t *subset, int size, Batch<const T> x, T *out, int rows) {
   constexpr int VT = kWideTile;
   int r = 0;
   for (; r + VT * kLanes<T> <= rows; r += VT * kLanes<T>) add_features_tile<T, VT>(subset, size, x, out, r);

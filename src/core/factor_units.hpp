@@ -8,8 +8,8 @@ namespace torchalu::TORCHALU_ISA {
 
 // NMRU: an NMU over magnitudes and their reciprocals, whose rows of weights lie side by side in
 // `effective`, times the cosine of half turns: W + R, behind them, over the inputs below 0.
-template <class T>
-TORCHALU_OUTLINE void nmru_forward(const Layer &l, LayerState<T> &s, Batch<const T> x, int rows) {
+template <class T> TORCHALU_OUTLINE
+void nmru_forward(const Layer &l, LayerState<T> &s, Batch<const T> x, int rows) {
   const T pi = T(3.141592653589793);
   for_each_vector<T>(l.in, rows, [&](int i, int r) {
     const vec<T> value = load(x[i] + r), magnitude = absolute<T>(value);
@@ -29,8 +29,8 @@ TORCHALU_OUTLINE void nmru_forward(const Layer &l, LayerState<T> &s, Batch<const
   });
 }
 
-template <class T>
-TORCHALU_OUTLINE void nmru_backward(const Layer &l, LayerState<T> &s, Batch<const T> x, int rows, Batch<T> dx) {
+template <class T> TORCHALU_OUTLINE
+void nmru_backward(const Layer &l, LayerState<T> &s, Batch<const T> x, int rows, Batch<T> dx) {
   for_each_vector<T>(l.out, rows, [&](int o, int r) {
     const vec<T> d = load(s.grad_output[o] + r);
     store(s.grad_first[o] + r, vec<T>(d * load(s.first[l.out + o] + r)));
@@ -51,8 +51,8 @@ TORCHALU_OUTLINE void nmru_backward(const Layer &l, LayerState<T> &s, Batch<cons
 }
 
 // sNMU in training: factors 1 + V (x - 1) with V = W n / (1 + W (n - 1)), n in `factors`.
-template <class T>
-TORCHALU_OUTLINE void stochastic_forward(const Layer &l, const T *p, LayerState<T> &s, Batch<const T> x, int rows) {
+template <class T> TORCHALU_OUTLINE
+void stochastic_forward(const Layer &l, const T *p, LayerState<T> &s, Batch<const T> x, int rows) {
   for_each_vector<T>(l.out, rows, [&](int o, int r) {
     vec<T> product = broadcast(T(1));
     for (int i = 0; i < l.in; ++i) {
@@ -64,8 +64,8 @@ TORCHALU_OUTLINE void stochastic_forward(const Layer &l, const T *p, LayerState<
   });
 }
 
-template <class T>
-TORCHALU_OUTLINE void stochastic_backward(const Layer &l, const T *p, LayerState<T> &s, Batch<const T> x, int rows, Batch<T> dx, T *dp) {
+template <class T> TORCHALU_OUTLINE
+void stochastic_backward(const Layer &l, const T *p, LayerState<T> &s, Batch<const T> x, int rows, Batch<T> dx, T *dp) {
   T *before = s.scratch, *total = before + l.in * kLanes<T>;
   for (int o = 0; o < l.out; ++o) {
     const T *w = p + std::ptrdiff_t(o) * l.in;
@@ -98,8 +98,8 @@ TORCHALU_OUTLINE void stochastic_backward(const Layer &l, const T *p, LayerState
 
 // iNALU: y = g a + h s m, a sum a, a magnitude m that stops at e^high and its sign s, with a gate
 // for each output. `effective` holds W, W' and |W'|; `first` a, then s.
-template <class T>
-TORCHALU_OUTLINE void inalu_forward(const Layer &l, const T *p, LayerState<T> &s, Batch<const T> x, int rows) {
+template <class T> TORCHALU_OUTLINE
+void inalu_forward(const Layer &l, const T *p, LayerState<T> &s, Batch<const T> x, int rows) {
   const std::size_t n = std::size_t(l.in) * l.out;
   const vec<T> eps = broadcast(T(l.eps)), most = broadcast(T(l.high));
   for_each_vector<T>(l.in, rows, [&](int i, int r) {
@@ -121,8 +121,8 @@ TORCHALU_OUTLINE void inalu_forward(const Layer &l, const T *p, LayerState<T> &s
   }
 }
 
-template <class T>
-TORCHALU_OUTLINE void inalu_backward(const Layer &l, const T *p, LayerState<T> &s, Batch<const T> x, int rows, Batch<T> dx, T *dp) {
+template <class T> TORCHALU_OUTLINE
+void inalu_backward(const Layer &l, const T *p, LayerState<T> &s, Batch<const T> x, int rows, Batch<T> dx, T *dp) {
   const std::size_t n = std::size_t(l.in) * l.out;
   for (int o = 0; o < l.out; ++o) {
     vec<T> g, h, total = zero<T>();

@@ -6,22 +6,22 @@
 namespace torchalu::TORCHALU_ISA {
 
 // log(|x| + eps), and its way back. The rows of a task are known to be finite.
-template <class T, bool KnownFinite = false>
-TORCHALU_OUTLINE inline void log_magnitude(Batch<const T> x, Batch<T> logs, int in, int rows, T eps) {
+template <class T, bool KnownFinite = false> TORCHALU_OUTLINE
+inline void log_magnitude(Batch<const T> x, Batch<T> logs, int in, int rows, T eps) {
   for_each_vector<T>(in, rows, [&](int i, int r) {
     store(logs[i] + r, log<T, KnownFinite>(absolute<T>(load(x[i] + r)) + eps));
   });
 }
-template <class T>
-TORCHALU_OUTLINE inline void add_log_magnitude_gradient(Batch<const T> x, Batch<const T> dlogs, Batch<T> dx, int in, int rows, T eps) {
+template <class T> TORCHALU_OUTLINE
+inline void add_log_magnitude_gradient(Batch<const T> x, Batch<const T> dlogs, Batch<T> dx, int in, int rows, T eps) {
   for_each_vector<T>(in, rows, [&](int i, int r) {
     const vec<T> value = load(x[i] + r);
     store(dx[i] + r, vec<T>(load(dx[i] + r) + load(dlogs[i] + r) * sign<T>(value) / (absolute<T>(value) + eps)));
   });
 }
 
-template <class T>
-TORCHALU_OUTLINE void npu_forward(const Layer &l, const T *p, LayerState<T> &s, Batch<const T> x, int rows) {
+template <class T> TORCHALU_OUTLINE
+void npu_forward(const Layer &l, const T *p, LayerState<T> &s, Batch<const T> x, int rows) {
   const std::size_t n = std::size_t(l.in) * l.out;
   const bool imaginary = l.kind == Kind::kNPU;
   const T *gate = p + (imaginary ? 2 : 1) * n;
@@ -45,8 +45,8 @@ TORCHALU_OUTLINE void npu_forward(const Layer &l, const T *p, LayerState<T> &s, 
   });
 }
 
-template <class T>
-TORCHALU_OUTLINE void npu_backward(const Layer &l, const T *p, LayerState<T> &s, Batch<const T> x, int rows, Batch<T> dx, T *dp) {
+template <class T> TORCHALU_OUTLINE
+void npu_backward(const Layer &l, const T *p, LayerState<T> &s, Batch<const T> x, int rows, Batch<T> dx, T *dp) {
   const std::size_t n = std::size_t(l.in) * l.out;
   const bool imaginary = l.kind == Kind::kNPU;
   const T *gate = p + (imaginary ? 2 : 1) * n;

@@ -40,8 +40,8 @@ namespace detail {
 
 // OT forms x VT vectors of rows, kept in registers over all inputs. The inputs are read last to
 // first: the last were written last, and a batch may be larger than the cache.
-template <class T, int OT, int VT>
-TORCHALU_DEVICE inline void multiply_tile(const Form<T> *form, int in, const Batch<const T> &x, int r, bool accumulate) {
+template <class T, int OT, int VT> TORCHALU_DEVICE
+inline void multiply_tile(const Form<T> *form, int in, const Batch<const T> &x, int r, bool accumulate) {
   vec<T> sum[OT][VT];
   const T *weight[OT];
   for (int a = 0; a < OT; ++a) {
@@ -59,16 +59,16 @@ TORCHALU_DEVICE inline void multiply_tile(const Form<T> *form, int in, const Bat
     for (int v = 0; v < VT; ++v) store(form[a].value + r + v * kLanes<T>, sum[a][v]);
 }
 
-template <class T, int OT, int VT>
-TORCHALU_DEVICE inline void multiply_rows(const Form<T> *form, int in, const Batch<const T> &x, int rows, bool accumulate) {
+template <class T, int OT, int VT> TORCHALU_DEVICE
+inline void multiply_rows(const Form<T> *form, int in, const Batch<const T> &x, int rows, bool accumulate) {
   int r = 0;
   for (; r + VT * kLanes<T> <= rows; r += VT * kLanes<T>) multiply_tile<T, OT, VT>(form, in, x, r, accumulate);
   for (; r < rows; r += kLanes<T>) multiply_tile<T, OT, 1>(form, in, x, r, accumulate);
 }
 
 // OT forms x IT inputs, OT * IT = kLanes; only the first `valid` inputs count.
-template <class T, int OT, int IT>
-TORCHALU_DEVICE inline void outer_tile(const Form<T> *form, const Batch<const T> &x, int rows, int i, int valid) {
+template <class T, int OT, int IT> TORCHALU_DEVICE
+inline void outer_tile(const Form<T> *form, const Batch<const T> &x, int rows, int i, int valid) {
   const T *column[IT];
   for (int b = 0; b < IT; ++b) column[b] = x[i + (b < valid ? b : 0)];
   vec<T> sum[OT * IT];
@@ -89,8 +89,8 @@ TORCHALU_DEVICE inline void outer_tile(const Form<T> *form, const Batch<const T>
   for (int a = 0; a < OT; ++a) totals.template add<IT>(a * IT, valid, form[a].grad_weight + i);
 }
 
-template <class T, int OT>
-TORCHALU_DEVICE inline void outer_rows(const Form<T> *form, const Batch<const T> &x, int in, int rows) {
+template <class T, int OT> TORCHALU_DEVICE
+inline void outer_rows(const Form<T> *form, const Batch<const T> &x, int in, int rows) {
   constexpr int IT = kLanes<T> / OT;
   int i = 0;
   for (; i + IT <= in; i += IT) outer_tile<T, OT, IT>(form, x, rows, i, IT);
@@ -108,8 +108,8 @@ inline constexpr int kWideTile = 4, kTallTile = 2;
 #endif
 
 // The values of `count` forms, or more added to them.
-template <class T>
-TORCHALU_OUTLINE inline void multiply(const Form<T> *form, int count, int in, Batch<const T> x, int rows, bool accumulate = false) {
+template <class T> TORCHALU_OUTLINE
+inline void multiply(const Form<T> *form, int count, int in, Batch<const T> x, int rows, bool accumulate = false) {
   int k = 0;
   if constexpr (kTiles)
     for (; k + 4 <= count; k += 4) detail::multiply_rows<T, 4, kTallTile>(form + k, in, x, rows, accumulate);
@@ -119,7 +119,8 @@ TORCHALU_OUTLINE inline void multiply(const Form<T> *form, int count, int in, Ba
 }
 
 // Adds to the gradients of the weights of `count` forms.
-template <class T> TORCHALU_OUTLINE inline void add_outer(const Form<T> *form, int count, int in, Batch<const T> x, int rows) {
+template <class T> TORCHALU_OUTLINE
+inline void add_outer(const Form<T> *form, int count, int in, Batch<const T> x, int rows) {
   int k = 0;
   if constexpr (kTiles && kLanes<T> >= 8)
     for (; k + 4 <= count; k += 4) detail::outer_rows<T, 4>(form + k, x, in, rows);
@@ -129,7 +130,8 @@ template <class T> TORCHALU_OUTLINE inline void add_outer(const Form<T> *form, i
 }
 
 // dx += sum over the forms of w times the slope of the form.
-template <class T> TORCHALU_OUTLINE inline void add_transposed(const Form<T> *form, int count, int in, Batch<T> dx, int rows) {
+template <class T> TORCHALU_OUTLINE
+inline void add_transposed(const Form<T> *form, int count, int in, Batch<T> dx, int rows) {
   for (int i = 0; i < in; ++i)
     for (int r = 0; r < rows; r += kLanes<T>) {
       vec<T> s = load(dx[i] + r);

@@ -19,8 +19,8 @@ template <class T> TORCHALU_DEVICE inline void complement(const T *weight, T *ou
 }
 
 // z_o = prod_i (w_oi x_i + 1 - w_oi), OT outputs x VT vectors of rows at a time.
-template <class T, int OT, int VT>
-TORCHALU_DEVICE inline void product_tile(const T *weight, const T *rest, int in, const Batch<const T> &x, const Batch<T> &z, int o,
+template <class T, int OT, int VT> TORCHALU_DEVICE
+inline void product_tile(const T *weight, const T *rest, int in, const Batch<const T> &x, const Batch<T> &z, int o,
                          int r) {
   vec<T> p[OT][VT];
   for (int a = 0; a < OT; ++a)
@@ -36,8 +36,8 @@ TORCHALU_DEVICE inline void product_tile(const T *weight, const T *rest, int in,
   for (int a = 0; a < OT; ++a)
     for (int v = 0; v < VT; ++v) store(z[o + a] + r + v * kLanes<T>, p[a][v]);
 }
-template <class T, int OT>
-TORCHALU_DEVICE inline void product_rows(const T *weight, int in, const Batch<const T> &x, const Batch<T> &z, int o, int rows,
+template <class T, int OT> TORCHALU_DEVICE
+inline void product_rows(const T *weight, int in, const Batch<const T> &x, const Batch<T> &z, int o, int rows,
                          T *scratch) {
   T *rest = scratch;
   const T *w = weight + std::ptrdiff_t(o) * in;
@@ -46,8 +46,8 @@ TORCHALU_DEVICE inline void product_rows(const T *weight, int in, const Batch<co
   for (; r + 4 * kLanes<T> <= rows; r += 4 * kLanes<T>) product_tile<T, OT, 4>(w, rest, in, x, z, o, r);
   for (; r < rows; r += kLanes<T>) product_tile<T, OT, 1>(w, rest, in, x, z, o, r);
 }
-template <class T>
-TORCHALU_OUTLINE inline void product_forward(const T *weight, int in, int out, Batch<const T> x, Batch<T> z, int rows,
+template <class T> TORCHALU_OUTLINE
+inline void product_forward(const T *weight, int in, int out, Batch<const T> x, Batch<T> z, int rows,
                             T *scratch) {
   int o = 0;
   if constexpr (kTiles)
@@ -58,8 +58,8 @@ TORCHALU_OUTLINE inline void product_forward(const T *weight, int in, int out, B
 // Inputs i .. i + N of the backward pass of OT products, for one vector of rows. `prefix` is the
 // product of the factors before i, `suffix` the gradient times the product of those after i + N,
 // which this call extends to i. N small enough for the registers.
-template <class T, int OT, int N, bool WithInput>
-TORCHALU_DEVICE inline void product_backward_chunk(const T *weight, const T *rest, int in, const Batch<const T> &x, int i, int r,
+template <class T, int OT, int N, bool WithInput> TORCHALU_DEVICE
+inline void product_backward_chunk(const T *weight, const T *rest, int in, const Batch<const T> &x, int i, int r,
                                    const T *prefix, vec<T> *suffix, T *total, const Batch<T> &dx) {
   vec<T> value[N], slope[N];
   for (int k = 0; k < N; ++k) {
@@ -88,8 +88,8 @@ TORCHALU_DEVICE inline void product_backward_chunk(const T *weight, const T *res
 }
 
 // OT products at once.
-template <class T, int OT, bool WithInput>
-TORCHALU_DEVICE inline void product_backward_tile(const T *weight, int in, const Batch<const T> &x, const Batch<const T> &dz, int o,
+template <class T, int OT, bool WithInput> TORCHALU_DEVICE
+inline void product_backward_tile(const T *weight, int in, const Batch<const T> &x, const Batch<const T> &dz, int o,
                                   int rows, const Batch<T> &dx, T *dweight, T *scratch) {
   const T *w = weight + std::ptrdiff_t(o) * in;
   T *total = scratch, *prefix = total + std::ptrdiff_t(OT) * in * kLanes<T>;
@@ -127,8 +127,8 @@ TORCHALU_DEVICE inline void product_backward_tile(const T *weight, int in, const
   for (; i < OT * in; ++i) add_sum<T>(load(total + i * kLanes<T>), d + i);
 }
 
-template <class T, bool WithInput>
-TORCHALU_DEVICE inline void product_backward_all(const T *weight, int in, int out, const Batch<const T> &x, const Batch<const T> &dz,
+template <class T, bool WithInput> TORCHALU_DEVICE
+inline void product_backward_all(const T *weight, int in, int out, const Batch<const T> &x, const Batch<const T> &dz,
                                  int rows, const Batch<T> &dx, T *dweight, T *scratch) {
   int o = 0;
   if constexpr (kTiles)
@@ -139,8 +139,8 @@ TORCHALU_DEVICE inline void product_backward_all(const T *weight, int in, int ou
 
 // dW += ..., dx += ... (dx may be absent); exact also where a factor is 0, since the product of
 // the others is formed from prefix and suffix products, without a division.
-template <class T>
-TORCHALU_OUTLINE inline void product_backward(const T *weight, int in, int out, Batch<const T> x, Batch<const T> dz, int rows,
+template <class T> TORCHALU_OUTLINE
+inline void product_backward(const T *weight, int in, int out, Batch<const T> x, Batch<const T> dz, int rows,
                              Batch<T> dx, T *dweight, T *scratch) {
   if (dx.data) product_backward_all<T, true>(weight, in, out, x, dz, rows, dx, dweight, scratch);
   else product_backward_all<T, false>(weight, in, out, x, dz, rows, dx, dweight, scratch);

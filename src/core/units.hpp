@@ -30,12 +30,13 @@ template <class T> TORCHALU_OUTLINE void mix_backward(const Layer &l, LayerState
   });
 }
 
-template <class T>
-TORCHALU_DEVICE inline void exponential(Batch<T> b, int features, int rows) {
+template <class T> TORCHALU_DEVICE
+inline void exponential(Batch<T> b, int features, int rows) {
   for_each_vector<T>(features, rows, [&](int o, int r) { store(b[o] + r, vec<T>(exp<T>(load(b[o] + r)))); });
 }
 
-template <class T> TORCHALU_OUTLINE void forward(const Layer &l, const T *p, LayerState<T> &s, Batch<const T> x, int rows) {
+template <class T> TORCHALU_OUTLINE
+void forward(const Layer &l, const T *p, LayerState<T> &s, Batch<const T> x, int rows) {
   const std::size_t n = std::size_t(l.in) * l.out;
   if (!shares_forms(l)) {
     multiply<T>(s.of_input.form, s.of_input.count, l.in, x, rows);
@@ -84,8 +85,8 @@ template <class T> TORCHALU_OUTLINE void forward(const Layer &l, const T *p, Lay
 
 // Adds to dp the gradient by the parameters, save for what `finish_gradient` carries there, and,
 // where dx is present, writes dx.
-template <class T>
-TORCHALU_OUTLINE void backward(const Layer &l, const T *p, LayerState<T> &s, Batch<const T> x, int rows, Batch<T> dx, T *dp) {
+template <class T> TORCHALU_OUTLINE
+void backward(const Layer &l, const T *p, LayerState<T> &s, Batch<const T> x, int rows, Batch<T> dx, T *dp) {
   const std::size_t n = std::size_t(l.in) * l.out;
   const Batch<const T> dz{s.grad_output.data, rows};
   if (dx.data) fill_zero(dx, l.in, rows);

@@ -6,8 +6,8 @@
 namespace torchalu::TORCHALU_ISA {
 
 // Applies f to vectors of the arrays, which need not be aligned; the last one is padded with zeros.
-template <class T, int In, int Out, class F>
-TORCHALU_DEVICE inline void map_vectors(const T *const (&in)[In], T *const (&out)[Out], std::size_t count, F &&f) {
+template <class T, int In, int Out, class F> TORCHALU_DEVICE
+inline void map_vectors(const T *const (&in)[In], T *const (&out)[Out], std::size_t count, F &&f) {
   for (std::size_t k = 0; k < count; k += kLanes<T>) {
     const std::size_t left = count - k;
     vec<T> x[In], y[Out];
@@ -19,8 +19,8 @@ TORCHALU_DEVICE inline void map_vectors(const T *const (&in)[In], T *const (&out
 }
 
 // W = tanh(w_hat) sigmoid(m_hat), and its slopes by w_hat and by m_hat.
-template <class T>
-TORCHALU_OUTLINE inline void tanh_sigmoid(const T *w_hat, const T *m_hat, T *weight, T *slope_w, T *slope_m, std::size_t count) {
+template <class T> TORCHALU_OUTLINE
+inline void tanh_sigmoid(const T *w_hat, const T *m_hat, T *weight, T *slope_w, T *slope_m, std::size_t count) {
   map_vectors<T>({w_hat, m_hat}, {weight, slope_w, slope_m}, count, [](const vec<T> *x, vec<T> *y) {
     vec<T> t, slope, s, rest;
     tanh_and_slope<T>(x[0], t, slope);
@@ -37,8 +37,8 @@ template <class T> TORCHALU_DEVICE inline void sigmoid_weight(const T *w_hat, T 
   });
 }
 // W = w between the bounds, and its slope, which is 1 at them.
-template <class T>
-TORCHALU_DEVICE inline void clamped_weight(const T *w, T low, T high, T *weight, T *slope, std::size_t count) {
+template <class T> TORCHALU_DEVICE
+inline void clamped_weight(const T *w, T low, T high, T *weight, T *slope, std::size_t count) {
   for_each_value(count, [&](std::size_t k) {
     weight[k] = w[k] < low ? low : w[k] > high ? high : w[k];
     slope[k] = w[k] < low || w[k] > high ? T(0) : T(1);

@@ -13,7 +13,8 @@ bool train_team(const std::vector<MemberTuple> &tuples, int batch_size, std::uin
                 const AdamTuple &adam, std::int64_t steps, std::int64_t evaluate_every, const nb::callable &poll,
                 int warps, int kept, std::int64_t launch_steps) {
   const TeamOfTuples plans(tuples, batch_size, seed, replica_ids, adam, steps, evaluate_every);
-  return run_with_poll(poll, [&](const auto &ask) { return train_on_gpu(plans.team(), {warps, kept, launch_steps}, ask); });
+  const Shares shares{warps, kept, launch_steps};
+  return run_with_poll(poll, [&](const auto &ask) { return train_on_gpu(plans.team(), shares, ask); });
 }
 
 }  // namespace

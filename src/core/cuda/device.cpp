@@ -83,12 +83,13 @@ class Group {
   // Does the workspace fit into a warp's share of shared memory? Then what is left holds features.
   bool share_out() {
     const Room room = room_of_gpu();
-    const std::size_t share = std::size_t(std::min(room.a_block, room.bytes / std::max(1, shares_.warps) - room.reserved));
+    const int an_equal_share = room.bytes / std::max(1, shares_.warps) - room.reserved;
+    const std::size_t share = std::size_t(std::clamp(an_equal_share, 0, room.a_block));
     const std::size_t forms = kernel_.fast_bytes(in_features_, 0);
     if (forms > std::size_t(room.a_block))
       throw std::invalid_argument(
-          "the first layer of the stack has too many inputs and outputs for a GPU's shared memory; give fewer, or train "
-          "with device='cpu'");
+          "the first layer of the stack has too many inputs and outputs for a GPU's shared memory; give fewer, or "
+          "train with device='cpu'");
     const bool inside = forms + workspace_bytes_ <= share;
     const std::size_t used = forms + (inside ? workspace_bytes_ : 0);
     kept_ = shares_.kept >= 0 ? std::min(shares_.kept, in_features_) : in_features_;
@@ -161,7 +162,8 @@ bool train_on_gpu(const Team &team, const Shares &shares, const std::function<bo
     for (auto &[shape, group] : groups) group->wait();
     for (const auto &plan : plans) plan->fetch_progress();
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    if (shares.steps == 0) steps = std::max<std::int64_t>(1, std::int64_t(double(steps) * std::clamp(0.2 / seconds, 0.5, 8.0)));
+    const double longer = std::clamp(0.2 / seconds, 0.5, 8.0);
+    if (shares.steps == 0) steps = std::max<std::int64_t>(1, std::int64_t(double(steps) * longer));
     completed = poll(steps_done(team, begun));
   }
   for (const auto &plan : plans) plan->fetch();

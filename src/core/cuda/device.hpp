@@ -16,7 +16,7 @@ std::string gpu_name();
 
 // How a GPU is shared out, which changes speed alone.
 struct Shares {
-  int warps = 10;          // of one multiprocessor, at most
+  int warps = 12;          // of one multiprocessor, at most
   int kept = -1;           // features that wait in shared memory; -1: as many as fit
   std::int64_t steps = 0;  // of a launch; 0: as many as take about a fifth of a second
 };

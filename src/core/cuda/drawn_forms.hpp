@@ -22,16 +22,17 @@ template <class T, int FX, int FL> class DrawnForms {
   static_assert(kGroup > 0);
 
  public:
-  // Numbers of fast memory, with `kept` features.
+  // Numbers of fast memory, with room for `kept` features, of which whole groups are kept.
   TORCHALU_DEVICE static std::size_t fast_count(int in, int kept) {
     return std::size_t(kWarpRows) * kept + std::size_t(in) * (kStride + F);
   }
 
   TORCHALU_DEVICE DrawnForms(const Plan &plan, const LayerState<T> *first, Arena &arena, T *fast, int kept)
-      : plan_(plan), first_(first), in_(plan.in_features), kept_(kept < in_ ? kept : in_), rows_(fast),
+      : plan_(plan), first_(first), in_(plan.in_features), kept_(kept < in_ ? kept / kGroup * kGroup : in_), rows_(fast),
         weight_(reinterpret_cast<Weights *>(fast + std::size_t(kWarpRows) * kept)),
         grad_(fast + std::size_t(kWarpRows) * kept + std::size_t(in_) * kStride),
-        eps_(T(plan.layers[0].eps)), sum_(arena.take<T>(2 * kWarpRows)), y_(arena.take<T>(kWarpRows)), row_weight_(arena.take<T>(kWarpRows)),
+        eps_(T(plan.layers[0].eps)), sum_(arena.take<T>(2 * kWarpRows)), y_(arena.take<T>(kWarpRows)),
+        row_weight_(arena.take<T>(kWarpRows)),
         noise_(arena.take<T>(plan.sampled->noise != 0 ? 2 * kWarpRows : 0)) {}
 
   // Writes down which inputs the target of a replica adds up.
@@ -128,8 +129,8 @@ template <class T, int FX, int FL> class DrawnForms {
   }
   // log(|x| + eps): on a GPU by its own instruction, whose error, 2^-22, is less than what the rounding
   // of a sum of a hundred of them comes to.
-  TORCHALU_DEVICE vec<T> log_of(vec<T> x) const {
-    const vec<T> magnitude = absolute<T>(x) + eps_;
+  TORCHALU_DEVICE static vec<T> log_of(vec<T> x, T eps) {
+    const vec<T> magnitude = absolute<T>(x) + eps;
 #if defined(__CUDA_ARCH__)
     T binary;
     asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(binary) : "f"(magnitude));
@@ -145,25 +146,28 @@ template <class T, int FX, int FL> class DrawnForms {
         for_each_value(in_, [&, from = form->weight](int i) { weight_[i].of[f] = from[i]; });
   }
 
-  template <bool TwoSided>
-  TORCHALU_DEVICE void add_features(Drawing &b, vec<T> (&value)[F][V], vec<T> (&sum)[2][V]) {
-    for (int i = 0; i < kept_; ++i) add_feature<TwoSided, true>(b, i, value, sum);
+  template <bool TwoSided> TORCHALU_DEVICE
+  void add_features(Drawing &b, vec<T> (&value)[F][V], vec<T> (&sum)[2][V]) {
+    const Weights *const weights = weight_;
+    T *const rows = rows_;
+    const int kept = kept_, in = in_;
+    const T eps = eps_;
+    for (int i = 0; i < kept; ++i) add_feature<TwoSided, true>(b, weights[i], eps, rows + i * kWarpRows, value, sum);
     drawing_ = b;
-    for (int i = kept_; i < in_; ++i) add_feature<TwoSided, false>(b, i, value, sum);
+    for (int i = kept; i < in; ++i) add_feature<TwoSided, false>(b, weights[i], eps, nullptr, value, sum);
   }
-  template <bool TwoSided, bool Keep>
-  TORCHALU_DEVICE void add_feature(Drawing &b, int i, vec<T> (&value)[F][V], vec<T> (&sum)[2][V]) {
-    const Weights here = weight_[i];
+  template <bool TwoSided, bool Keep> TORCHALU_DEVICE
+  void add_feature(Drawing &b, const Weights here, T eps, T *rows, vec<T> (&value)[F][V], vec<T> (&sum)[2][V]) {
     const T(&w)[kStride] = here.of;
     vec<T> x[V];
     b.template draw<TwoSided>(x);
     TORCHALU_UNROLL
     for (int v = 0; v < V; ++v) {
-      if constexpr (Keep) store(rows_ + i * kWarpRows + v * kLanes<T>, x[v]);
+      if constexpr (Keep) store(rows + v * kLanes<T>, x[v]);
       TORCHALU_UNROLL
       for (int f = 0; f < FX; ++f) value[f][v] += x[v] * w[f];
       if constexpr (FL > 0) {
-        const vec<T> logs = log_of(x[v]);
+        const vec<T> logs = log_of(x[v], eps);
         TORCHALU_UNROLL
         for (int f = FX; f < F; ++f) value[f][v] += logs * w[f];
       }
@@ -182,12 +186,11 @@ template <class T, int FX, int FL> class DrawnForms {
     }
   }
   // The gradients of the features from i on, one sum in each lane.
-  template <bool TwoSided, bool Kept, bool Whole>
-  TORCHALU_DEVICE void add_group(Drawing &b, int i, const vec<T> (&slope)[F][V]) {
+  template <bool TwoSided, bool Kept, bool Whole> TORCHALU_DEVICE
+  void add_group(Drawing &b, int i, const vec<T> (&slope)[F][V]) {
     vec<T> x[V], logs[V];
     const int left = Whole ? kGroup : (in_ - i < kGroup ? in_ - i : kGroup);
     const auto next_feature = [&](int j) {
-      if (!Whole && j >= left) return;
       if (Kept || (!Whole && i + j < kept_)) {
         TORCHALU_UNROLL
         for (int v = 0; v < V; ++v) x[v] = load(rows_ + (i + j) * kWarpRows + v * kLanes<T>);
@@ -196,7 +199,7 @@ template <class T, int FX, int FL> class DrawnForms {
       }
       if constexpr (FL > 0) {
         TORCHALU_UNROLL
-        for (int v = 0; v < V; ++v) logs[v] = log_of(x[v]);
+        for (int v = 0; v < V; ++v) logs[v] = log_of(x[v], eps_);
       }
     };
     for (int v = 0; v < V; ++v) x[v] = logs[v] = zero<T>();
@@ -204,9 +207,11 @@ template <class T, int FX, int FL> class DrawnForms {
       constexpr int j = K / F, f = K % F;
       vec<T> total = zero<T>();
       if constexpr (j < kGroup) {
-        if constexpr (f == 0) next_feature(j);
-        TORCHALU_UNROLL
-        for (int v = 0; v < V; ++v) total += slope[f][v] * (f < FX ? x[v] : logs[v]);
+        if (Whole || j < left) {
+          if constexpr (f == 0) next_feature(j);
+          TORCHALU_UNROLL
+          for (int v = 0; v < V; ++v) total += slope[f][v] * (f < FX ? x[v] : logs[v]);
+        }
       }
       return total;
     });

@@ -87,7 +87,8 @@ template <class T> class Uniform {
 };
 
 // Independent numbers on a range: `count` of them, a whole number of warps.
-template <class T> TORCHALU_OUTLINE void draw_uniform(std::uint64_t key, const Range &range, std::ptrdiff_t count, T *out) {
+template <class T> TORCHALU_OUTLINE
+void draw_uniform(std::uint64_t key, const Range &range, std::ptrdiff_t count, T *out) {
   Generator generator(key);
   const Uniform<T> uniform(range);
   for (std::ptrdiff_t k = 0; k < count; k += kLanes<T>) store(out + k, uniform(generator.next()));
