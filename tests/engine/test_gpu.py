@@ -21,8 +21,12 @@ except RuntimeError as error:
     pytestmark = pytest.mark.skip(reason=str(error))
 
 
-@pytest.mark.parametrize("name", STACKS)
-@pytest.mark.parametrize("in_features", [20, 100])
+LARGE = ("nmu", "nau", "nac_mul", "nalu", "nalu_separate", "linear")
+
+
+@pytest.mark.parametrize(
+    ("name", "in_features"), [*((name, 20) for name in STACKS), *((name, 100) for name in LARGE)]
+)
 def test_equals_the_cpu(name, in_features):
     task = SimpleFunction("mul", in_features=in_features, evaluation_rows=300)
     ramp = {"penalty": 0.5, "penalty_start": 10, "penalty_end": 40}
