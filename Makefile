@@ -4,7 +4,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-CORE := CMakeLists.txt pyproject.toml constraints.txt $(wildcard src/core/*)
+CORE := CMakeLists.txt pyproject.toml constraints.txt $(wildcard src/core/* src/core/cuda/*)
 
 .PHONY: demo test test-long bench data docs lint clean
 

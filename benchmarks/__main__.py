@@ -19,7 +19,7 @@ from torchalu.engine import instruction_set
 from torchalu.train import cores, processor
 
 NAMES = ("trainer", "sweep", "nmu_operator", "needle", "logic", "neural_gpu")
-CUDA_NAMES = ("logic_cuda", "neural_gpu_cuda")
+CUDA_NAMES = ("trainer_cuda", "logic_cuda", "neural_gpu_cuda")
 
 
 def machine() -> dict[str, str | int]:

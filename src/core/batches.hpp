@@ -4,69 +4,18 @@
 #include "arena.hpp"
 #include "log_space.hpp"
 #include "plan.hpp"
-#include "random.hpp"
+#if defined(TORCHALU_WARP)
+#include "cuda/draws.hpp"
+#else
+#include "uniform.hpp"
+#endif
 
 namespace torchalu::TORCHALU_ISA {
 
-inline int padded_rows(std::int64_t rows) { return int((rows + kRowGroup - 1) / kRowGroup * kRowGroup); }
-
-// Uniform numbers on a range, from 32 random bits each: the upper 24, and bit 7 for the side of a
-// two-sided range.
-template <class T> class Uniform {
- public:
-  explicit Uniform(const Range &range)
-      : low_(broadcast(T(range.low))), width_(broadcast(T((range.high - range.low) * 0x1p-24))),
-        low2_(broadcast(T(range.low2))), width2_(broadcast(T((range.high2 - range.low2) * 0x1p-24))),
-        two_sided_(range.two_sided) {}
-
-  // 16 numbers at out, in order.
-  void write(const Generator::Word (&words)[Generator::kParts], T *out) const {
-    for (int p = 0; p < Generator::kParts; ++p) {
-      if constexpr (sizeof(T) == 4) {
-        write_vector(words[p], out + p * kLanes<T>);
-      } else {  // as many words as a vector of doubles has lanes, twice
-        alignas(64) std::int32_t lanes[Generator::kWordLanes];
-        *reinterpret_cast<Generator::Word *>(lanes) = words[p];
-        for (int part = 0; part < 2; ++part) {
-          bits<T> wide;
-          for (int l = 0; l < kLanes<T>; ++l) wide[l] = std::uint32_t(lanes[part * kLanes<T> + l]);
-          write_vector(wide, out + (2 * p + part) * kLanes<T>);
-        }
-      }
-    }
-  }
-
- private:
-  void write_vector(bits<T> word, T *out) const {
-    const vec<T> u = __builtin_convertvector((word >> 8) & 0xffffff, vec<T>);
-    const vec<T> value = u * width_ + low_;
-    store(out, two_sided_ ? select<T>((word & 0x80) != 0, u * width2_ + low2_, value) : value);
-  }
-
-  vec<T> low_, width_, low2_, width2_;
-  bool two_sided_;
-};
-
-// Independent numbers on a range: `count` of them, a whole number of row groups.
-template <class T> void draw_uniform(std::uint64_t key, const Range &range, std::ptrdiff_t count, T *out) {
-  Generator generator(key);
-  const Uniform<T> uniform(range);
-  Generator::Word words[Generator::kParts];
-  std::ptrdiff_t k = 0;
-  for (; k + 2 * kRowGroup <= count; k += 2 * kRowGroup) {
-    generator.next(0, words);
-    uniform.write(words, out + k);
-    generator.next(1, words);
-    uniform.write(words, out + k + kRowGroup);
-  }
-  if (k < count) {
-    generator.next(0, words);
-    uniform.write(words, out + k);
-  }
-}
+TORCHALU_DEVICE inline int padded_rows(std::int64_t rows) { return int((rows + kRowGroup - 1) / kRowGroup * kRowGroup); }
 
 // Fills a batch whose features lie one behind the other; `scratch` holds one row vector.
-template <class T>
+template <class T> TORCHALU_OUTLINE
 void sample(std::uint64_t seed, std::uint64_t replica, std::uint64_t stream, std::uint64_t step,
             const Sampling &sampling, int features, int rows, T *x, T *scratch) {
   draw_uniform<T>(mix(seed, replica, stream, step), sampling.range, std::ptrdiff_t(features) * rows, x);
@@ -81,7 +30,7 @@ void sample(std::uint64_t seed, std::uint64_t replica, std::uint64_t stream, std
 
 // Standard normal numbers by Box and Muller's transform, one for each row; `scratch` holds one row
 // vector.
-template <class T>
+template <class T> TORCHALU_OUTLINE
 void sample_normal(std::uint64_t seed, std::uint64_t replica, std::uint64_t stream, std::uint64_t step, int rows, T *out,
                    T *scratch) {
   constexpr double kPi = 3.14159265358979323846;
@@ -97,7 +46,7 @@ void sample_normal(std::uint64_t seed, std::uint64_t replica, std::uint64_t stre
 }
 
 // out = sum of the features of a subset; several vectors of rows at once hide the latency of add.
-template <class T, int VT>
+template <class T, int VT> TORCHALU_DEVICE
 inline void add_features_tile(const std::int32_t *subset, int size, const Batch<const T> &x, T *out, int r) {
   vec<T> sum[VT];
   for (int v = 0; v < VT; ++v) sum[v] = zero<T>();
@@ -105,7 +54,7 @@ inline void add_features_tile(const std::int32_t *subset, int size, const Batch<
     for (int v = 0; v < VT; ++v) sum[v] += load(x[subset[k]] + r + v * kLanes<T>);
   for (int v = 0; v < VT; ++v) store(out + r + v * kLanes<T>, sum[v]);
 }
-template <class T>
+template <class T> TORCHALU_OUTLINE
 inline void add_features(const std::int32_t *subset, int size, Batch<const T> x, T *out, int rows) {
   constexpr int VT = kWideTile;
   int r = 0;
@@ -114,7 +63,7 @@ inline void add_features(const std::int32_t *subset, int size, Batch<const T> x,
 }
 
 // y = operation(a, b).
-template <class T> void apply(Operation operation, const T *a, const T *b, T *y, int rows) {
+template <class T> TORCHALU_OUTLINE void apply(Operation operation, const T *a, const T *b, T *y, int rows) {
   for (int r = 0; r < rows; r += kLanes<T>) {
     const vec<T> left = load(a + r), right = load(b + r);
     vec<T> result;
@@ -140,7 +89,7 @@ template <class T> struct Rows {
 // one setting at a time.
 template <class T> class Source {
  public:
-  Source(const Team &team, Arena &arena, int rows)
+  TORCHALU_DEVICE Source(const Team &team, Arena &arena, int rows)
       : plan_(team.plans[0]), rows_(rows),
         x_{plan_.sampled ? arena.take<T>(std::size_t(plan_.in_features) * rows) : nullptr, rows},
         y_{plan_.sampled ? arena.take<T>(std::size_t(plan_.out_features) * rows) : nullptr, rows},
@@ -151,7 +100,7 @@ template <class T> class Source {
     logs_ = {read ? arena.take<T>(std::size_t(plan_.in_features) * rows) : nullptr, rows};
   }
 
-  void training(int replica, std::int64_t step) {
+  TORCHALU_DEVICE void training(int replica, std::int64_t step) {
     if (plan_.sampled) return draw(replica, kTraining, step, plan_.batch_size);
     const Table &t = plan_.table;
     const std::int64_t groups = (t.rows + kRowGroup - 1) / kRowGroup;
@@ -163,7 +112,7 @@ template <class T> class Source {
   }
 
   // The block that begins at row `start` of a fixed set for evaluation; `count` rows of it count.
-  void evaluation(int replica, Stream stream, std::int64_t start, int count) {
+  TORCHALU_DEVICE void evaluation(int replica, Stream stream, std::int64_t start, int count) {
     if (!plan_.sampled) return slice(plan_.validation, start, count);
     draw(replica, stream, start / plan_.batch_size, count);
   }
@@ -171,18 +120,18 @@ template <class T> class Source {
     return plan_.sampled ? plan_.sampled->evaluation_rows : plan_.validation.rows;
   }
 
-  Batch<const T> inputs() const { return plan_.sampled ? Batch<const T>{x_.data, rows_} : sliced_.x; }
+  TORCHALU_DEVICE Batch<const T> inputs() const { return plan_.sampled ? Batch<const T>{x_.data, rows_} : sliced_.x; }
   // log(|x| + eps) of the inputs. The rows of a task are known to be finite.
-  Batch<const T> logs(double eps) {
+  TORCHALU_DEVICE Batch<const T> logs(double eps) {
     if (!logged_ || eps != logs_eps_) log_magnitude<T, true>(inputs(), logs_, plan_.in_features, rows_, T(eps));
     logged_ = true, logs_eps_ = eps;
     return {logs_.data, rows_};
   }
   // The rows as a setting of the team sees them. Settings that share their subsets share the sums.
-  Rows<T> rows_for(const Plan &plan, int replica) { return plan.sampled ? targets_for(plan, replica) : sliced_; }
+  TORCHALU_DEVICE Rows<T> rows_for(const Plan &plan, int replica) { return plan.sampled ? targets_for(plan, replica) : sliced_; }
 
  private:
-  Rows<T> targets_for(const Plan &plan, int replica) {
+  TORCHALU_DEVICE Rows<T> targets_for(const Plan &plan, int replica) {
     const SampledTask &task = *plan.sampled;
     const std::int32_t *first = task.first + std::ptrdiff_t(replica) * task.first_size;
     const std::int32_t *second = task.second + std::ptrdiff_t(replica) * task.second_size;
@@ -195,7 +144,7 @@ template <class T> class Source {
     if (task.noise != 0 && stream_ != kExtrapolation) add_noise(task.noise, replica);
     return {{x_.data, rows_}, {y_.data, rows_}, weight_};
   }
-  void draw(int replica, Stream stream, std::int64_t block, int count) {
+  TORCHALU_OUTLINE void draw(int replica, Stream stream, std::int64_t block, int count) {
     const SampledTask &task = *plan_.sampled;
     sample<T>(plan_.seed, plan_.replica_ids[replica], stream, std::uint64_t(block),
               stream == kExtrapolation ? task.extrapolation : task.training, plan_.in_features, rows_, x_.data, scratch_);
@@ -203,19 +152,19 @@ template <class T> class Source {
     stream_ = stream, block_ = block, summed_first_ = summed_second_ = nullptr;
     set_weight(count, nullptr);
   }
-  void slice(const Table &t, std::int64_t start, int count) {
+  TORCHALU_DEVICE void slice(const Table &t, std::int64_t start, int count) {
     set_weight(count, static_cast<const T *>(t.weight) + start);
     logged_ = false;
     sliced_ = {{static_cast<const T *>(t.x) + start, std::ptrdiff_t(t.stride)},
                {static_cast<const T *>(t.y) + start, std::ptrdiff_t(t.stride)},
                weight_};
   }
-  void set_weight(int count, const T *weight) {
-    for (int r = 0; r < rows_; ++r) weight_[r] = r >= count ? T(0) : weight ? weight[r] : T(1);
+  TORCHALU_DEVICE void set_weight(int count, const T *weight) {
+    for_each_value(rows_, [&](std::ptrdiff_t r) { weight_[r] = r >= count ? T(0) : weight ? weight[r] : T(1); });
   }
-  void add_noise(double size, int replica) {
+  TORCHALU_DEVICE void add_noise(double size, int replica) {
     sample_normal<T>(plan_.seed, plan_.replica_ids[replica], stream_, std::uint64_t(block_), rows_, noise_, scratch_);
-    for (int r = 0; r < rows_; ++r) y_.data[r] *= T(1) + T(size) * noise_[r];
+    for_each_value(rows_, [&](std::ptrdiff_t r) { y_.data[r] *= T(1) + T(size) * noise_[r]; });
   }
 
   const Plan &plan_;

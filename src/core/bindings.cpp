@@ -12,134 +12,30 @@
 #include <stdexcept>
 #include <tuple>
 
+#include "cuda/emulated.hpp"
 #include "dispatch.hpp"
 #include "logic.hpp"
 #include "recurrence.hpp"
+#include "team_tuples.hpp"
 #include "trainer.hpp"
 
-namespace nb = nanobind;
 using namespace torchalu;
 
 namespace {
 
-using Array = nb::ndarray<nb::c_contig, nb::device::cpu>;
-using Doubles = nb::ndarray<double, nb::c_contig, nb::device::cpu>;
-using Indices = nb::ndarray<std::int32_t, nb::c_contig, nb::device::cpu>;
-using LayerTuple = std::tuple<int, int, int, int, int, bool, bool, double, double, double>;
-using RangeTuple = std::tuple<double, double, double, double, bool>;
-// operation, subsets, ranges, the inputs' common share, evaluation rows, noise
-using SampledTuple = std::tuple<int, Indices, Indices, RangeTuple, RangeTuple, double, std::int64_t, double>;
-using TableTuple = std::tuple<Array, Array, Array, std::int64_t>;
-
-bool is_double(const Array &a) {
-  if (a.dtype() == nb::dtype<double>()) return true;
-  if (a.dtype() == nb::dtype<float>()) return false;
-  throw nb::type_error("expected float32 or float64");
-}
-
-Range to_range(const RangeTuple &t) {
-  return {std::get<0>(t), std::get<1>(t), std::get<2>(t), std::get<3>(t), std::get<4>(t)};
-}
-
-Table to_table(const TableTuple &t) {
-  const auto &[x, y, weight, rows] = t;
-  return {x.data(), y.data(), weight.data(), rows, std::int64_t(weight.shape(0))};
-}
-
-using Longs = nb::ndarray<std::int64_t, nb::c_contig, nb::device::cpu>;
-// As State in plan.hpp.
-using StateTuple = std::tuple<Array, Array, Array, Array, Longs, nb::ndarray<std::int8_t, nb::c_contig, nb::device::cpu>,
-                              Doubles, Doubles, Doubles, Longs, Indices, Indices, Doubles>;
-// stop_below, stop_patience, goal, settle, stall
-using StopTuple = std::tuple<double, int, double, std::int64_t, std::int64_t>;
-// layers, sampled task, table, validation, hyperparameters, rules, stop, state
-using MemberTuple = std::tuple<std::vector<LayerTuple>, std::optional<SampledTuple>, std::optional<TableTuple>,
-                               std::optional<TableTuple>, Doubles, Doubles, StopTuple, StateTuple>;
-
-// What a plan points to.
-struct Member {
-  std::vector<Layer> layers;
-  SampledTask sampled{};
-};
-
-Plan to_plan(const MemberTuple &tuple, Member &member) {
-  const auto &[layer_tuples, sampled, table, validation, hyper, rules, stop, state] = tuple;
-  for (const auto &[kind, in, out, offset, parametrization, bias, separate, eps, low, high] : layer_tuples)
-    member.layers.push_back(
-        {Kind(kind), in, out, offset, Parametrization(parametrization), bias, separate, eps, low, high,
-         member.layers.empty()});
-  Plan plan{};
-  plan.layers = member.layers.data();
-  plan.layer_count = int(member.layers.size());
-  plan.in_features = member.layers.front().in;
-  plan.out_features = member.layers.back().out;
-  if (sampled) {
-    const auto &[operation, first, second, training, extrapolation, common, rows, noise] = *sampled;
-    member.sampled = {Operation(operation),
-                      first.data(),
-                      second.data(),
-                      int(first.shape(1)),
-                      int(second.shape(1)),
-                      {to_range(training), common},
-                      {to_range(extrapolation), common},
-                      rows,
-                      noise};
-    plan.sampled = &member.sampled;
-  }
-  if (table) plan.table = to_table(*table);
-  if (validation) plan.validation = to_table(*validation);
-  const auto &[parameters, m, v, best, step, status, best_validation, best_extrapolation, improved_to, improved_at,
-               patience, count, records] = state;
-  const std::size_t n = parameters.shape(0), p = parameters.shape(1);
-  plan.parameter_count = int(p);
-  plan.replicas = int(n);
-  const double *h = hyper.data(), *q = rules.data();
-  plan.hyper = {h, h + n, h + 2 * n, h + 3 * n, h + 4 * n, h + 5 * n};
-  plan.rules = {q, q + p, q + 2 * p, q + 3 * p, q + 4 * p};
-  std::tie(plan.stop_below, plan.stop_patience, plan.goal, plan.settle, plan.stall) = stop;
-  plan.max_records = std::int64_t(records.shape(1));
-  plan.state = {parameters.data(),  m.data(),           v.data(),           best.data(),     step.data(),
-                status.data(),      best_validation.data(), best_extrapolation.data(), improved_to.data(),
-                improved_at.data(), patience.data(),    count.data(),       records.data()};
-  return plan;
-}
-
-bool train_team(const std::vector<MemberTuple> &tuples, int batch_size, std::uint64_t seed,
-                nb::ndarray<std::uint64_t, nb::c_contig, nb::device::cpu> replica_ids,
-                std::tuple<double, double, double> adam, std::int64_t steps, std::int64_t evaluate_every, int threads,
+bool train_team(const std::vector<MemberTuple> &tuples, int batch_size, std::uint64_t seed, const Identities &replica_ids,
+                const AdamTuple &adam, std::int64_t steps, std::int64_t evaluate_every, int threads,
                 const nb::callable &poll) {
-  std::vector<Member> members(tuples.size());
-  std::vector<Plan> plans;
-  for (std::size_t k = 0; k < tuples.size(); ++k) {
-    Plan plan = to_plan(tuples[k], members[k]);
-    plan.batch_size = batch_size;
-    plan.seed = seed;
-    plan.replica_ids = replica_ids.data();
-    std::tie(plan.beta1, plan.beta2, plan.adam_eps) = adam;
-    plan.steps = steps;
-    plan.evaluate_every = evaluate_every;
-    plans.push_back(plan);
-  }
-  const Team team{plans.data(), int(plans.size())};
+  const TeamOfTuples plans(tuples, batch_size, seed, replica_ids, adam, steps, evaluate_every);
   const bool wide = is_double(std::get<0>(std::get<7>(tuples.front())));
+  return run_with_poll(poll, [&](const auto &ask) { return train(plans.team(), wide, threads, ask); });
+}
 
-  std::exception_ptr raised;
-  bool completed = false;
-  {
-    const nb::gil_scoped_release release;
-    completed = train(team, wide, threads, [&](std::int64_t done) {
-      const nb::gil_scoped_acquire acquire;
-      try {
-        if (PyErr_CheckSignals() != 0) throw nb::python_error();
-        return nb::cast<bool>(poll(done));
-      } catch (...) {
-        raised = std::current_exception();
-        return false;
-      }
-    });
-  }
-  if (raised) std::rethrow_exception(raised);
-  return completed;
+void train_team_emulated(const std::vector<MemberTuple> &tuples, int batch_size, std::uint64_t seed,
+                         const Identities &replica_ids, const AdamTuple &adam, std::int64_t steps,
+                         std::int64_t evaluate_every, std::int64_t launch_steps, int kept) {
+  const TeamOfTuples plans(tuples, batch_size, seed, replica_ids, adam, steps, evaluate_every);
+  train_emulated(plans.team(), launch_steps, kept);
 }
 
 // The matrix of a stack (matrices, rows, columns) with a number.
@@ -289,6 +185,9 @@ NB_MODULE(_core, m) {
   m.def("select_instruction_set", &select_engine, nb::arg("name"));
   m.def("train", &train_team, nb::arg("members"), nb::arg("batch_size"), nb::arg("seed"), nb::arg("replica_ids"),
         nb::arg("adam"), nb::arg("steps"), nb::arg("evaluate_every"), nb::arg("threads"), nb::arg("poll"));
+  m.def("train_emulated", &train_team_emulated, nb::arg("members"), nb::arg("batch_size"), nb::arg("seed"),
+        nb::arg("replica_ids"), nb::arg("adam"), nb::arg("steps"), nb::arg("evaluate_every"), nb::arg("launch_steps"),
+        nb::arg("kept"));
   m.def("nmu_forward", &forward, nb::arg("input"), nb::arg("weight"), nb::arg("output"), nb::arg("threads"));
   m.def("nmu_backward", &backward, nb::arg("grad_output"), nb::arg("input"), nb::arg("weight"), nb::arg("grad_input"),
         nb::arg("grad_weight"), nb::arg("threads"));

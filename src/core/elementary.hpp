@@ -9,16 +9,16 @@
 namespace torchalu::TORCHALU_ISA {
 
 // The whole number nearest to x, for |x| < 2^22 (float) or 2^51 (double).
-template <class T> inline vec<T> nearest(vec<T> x) {
+template <class T> TORCHALU_DEVICE inline vec<T> nearest(vec<T> x) {
   return (x + format<T>::magic) - format<T>::magic;
 }
 // 2^n for a whole number n within the normal exponents.
-template <class T> inline vec<T> power_of_two(vec<T> n) {
+template <class T> TORCHALU_DEVICE inline vec<T> power_of_two(vec<T> n) {
   const bits<T> k = to_bits<T>(n + format<T>::magic) - format<T>::magic_bits;
   return from_bits<T>((k + format<T>::bias) << format<T>::mantissa);
 }
-template <class T> inline vec<T> to_float(bits<T> k) {
-  if constexpr (sizeof(T) == 4) return __builtin_convertvector(k, vec<T>);
+template <class T> TORCHALU_DEVICE inline vec<T> to_float(bits<T> k) {
+  if constexpr (sizeof(T) == 4) return converted<T>(k);
   else return from_bits<T>(k + format<T>::magic_bits) - format<T>::magic;
 }
 
@@ -30,7 +30,7 @@ template <> struct reciprocal_factorial<0> {
 };
 
 // sum of r^n / n! for n = N .. Last, divided by r^N.
-template <class T, int N, int Last> inline vec<T> exp_series(vec<T> r) {
+template <class T, int N, int Last> TORCHALU_DEVICE inline vec<T> exp_series(vec<T> r) {
   if constexpr (N == Last) {
     return broadcast(T(reciprocal_factorial<N>::value));
   } else {
@@ -39,7 +39,7 @@ template <class T, int N, int Last> inline vec<T> exp_series(vec<T> r) {
 }
 
 // e^x: e^r 2^n with |r| <= ln(2)/2; overflows to infinity, underflows to 0, keeps NaN.
-template <class T> inline vec<T> exp(vec<T> x) {
+template <class T> TORCHALU_DEVICE inline vec<T> exp(vec<T> x) {
   using F = format<T>;
   const vec<T> high = broadcast(F::exp_high), low = broadcast(F::exp_low);
   const vec<T> y = minimum<T>(maximum<T>(x, low), high);
@@ -49,13 +49,13 @@ template <class T> inline vec<T> exp(vec<T> x) {
   const vec<T> p = exp_series<T, 0, F::exp_terms>(r);
   const vec<T> half = nearest<T>(n * T(0.5));
   vec<T> result = p * power_of_two<T>(half) * power_of_two<T>(n - half);
-  result = select<T>(x > high, broadcast(T(__builtin_inf())), result);
+  result = select<T>(x > high, broadcast(infinity<T>()), result);
   result = select<T>(x < low, zero<T>(), result);
   return select<T>(x == x, result, x);
 }
 
 // sum of z^(n-N) / (2n + 1) for n = N .. Last.
-template <class T, int N, int Last> inline vec<T> atanh_series(vec<T> z) {
+template <class T, int N, int Last> TORCHALU_DEVICE inline vec<T> atanh_series(vec<T> z) {
   if constexpr (N == Last) {
     return broadcast(T(1.0 / (2 * N + 1)));
   } else {
@@ -65,7 +65,7 @@ template <class T, int N, int Last> inline vec<T> atanh_series(vec<T> z) {
 
 // (log(1 + f) - f + f^2/2) / f^3 on [sqrt(1/2) - 1, sqrt(2) - 1]: a weighted minimax fit, whose
 // share in the relative error of the logarithm is below 4e-8. It spares a division.
-inline vec<float> log_tail(vec<float> f) {
+TORCHALU_DEVICE inline vec<float> log_tail(vec<float> f) {
   vec<float> p = broadcast(0.08700430393218994f);
   p = p * f - 0.14267486333847046f;
   p = p * f + 0.14914768934249878f;
@@ -77,7 +77,7 @@ inline vec<float> log_tail(vec<float> f) {
 }
 
 // log x for normal x > 0; and, unless the caller knows that x is finite, for infinity and NaN.
-template <class T, bool KnownFinite = false> inline vec<T> log(vec<T> x) {
+template <class T, bool KnownFinite = false> TORCHALU_DEVICE inline vec<T> log(vec<T> x) {
   using F = format<T>;
   const bits<T> i = to_bits<T>(x);
   const bits<T> k = (i - F::root_half) >> F::mantissa;
@@ -94,11 +94,11 @@ template <class T, bool KnownFinite = false> inline vec<T> log(vec<T> x) {
     result = n * F::ln2_high + (T(2) * s + tail);
   }
   if constexpr (KnownFinite) return result;
-  else return select<T>(x < broadcast(T(__builtin_inf())), result, x);
+  else return select<T>(x < broadcast(infinity<T>()), result, x);
 }
 
 // Sigmoid of x and of -x, each with all its digits however near the other is to 1.
-template <class T> inline void sigmoids(vec<T> x, vec<T> &positive, vec<T> &negative) {
+template <class T> TORCHALU_DEVICE inline void sigmoids(vec<T> x, vec<T> &positive, vec<T> &negative) {
   const vec<T> e = exp<T>(-absolute<T>(x)), large = T(1) / (T(1) + e), small = e * large;
   const bits<T> below = x < zero<T>();
   positive = select<T>(below, small, large);
@@ -106,7 +106,7 @@ template <class T> inline void sigmoids(vec<T> x, vec<T> &positive, vec<T> &nega
 }
 
 // tanh x and its slope 1 - tanh(x)^2, both with all their digits.
-template <class T> inline void tanh_and_slope(vec<T> x, vec<T> &value, vec<T> &slope) {
+template <class T> TORCHALU_DEVICE inline void tanh_and_slope(vec<T> x, vec<T> &value, vec<T> &slope) {
   const vec<T> e = exp<T>(T(-2) * absolute<T>(x)), inverse = T(1) / (T(1) + e);
   const vec<T> magnitude = (T(1) - e) * inverse;
   value = select<T>(x < zero<T>(), -magnitude, magnitude);
@@ -114,7 +114,7 @@ template <class T> inline void tanh_and_slope(vec<T> x, vec<T> &value, vec<T> &s
 }
 
 // sum of (-z)^k / (2k + Odd)! for k = K .. Terms, divided by (-z)^K.
-template <class T, int Odd, int K> inline vec<T> circular_series(vec<T> z) {
+template <class T, int Odd, int K> TORCHALU_DEVICE inline vec<T> circular_series(vec<T> z) {
   constexpr T c = T((K % 2 ? -1 : 1) * reciprocal_factorial<2 * K + Odd>::value);
   if constexpr (K == format<T>::sin_terms) {
     return broadcast(c);
@@ -124,12 +124,12 @@ template <class T, int Odd, int K> inline vec<T> circular_series(vec<T> z) {
 }
 
 // Sine and cosine, for |x| up to about 1e4.
-template <class T> inline void sincos(vec<T> x, vec<T> &sine, vec<T> &cosine) {
+template <class T> TORCHALU_DEVICE inline void sincos(vec<T> x, vec<T> &sine, vec<T> &cosine) {
   using F = format<T>;
   const vec<T> n = nearest<T>(x * T(0.6366197723675814));
-  vec<T> r = x - n * F::half_pi[0];
-  r = r - n * F::half_pi[1];
-  r = r - n * F::half_pi[2];
+  vec<T> r = x - n * F::half_pi_1;
+  r = r - n * F::half_pi_2;
+  r = r - n * F::half_pi_3;
   r = r - n * F::half_pi_rest;
   const vec<T> z = r * r;
   const vec<T> s = r * circular_series<T, 1, 0>(z), c = circular_series<T, 0, 0>(z);

@@ -8,7 +8,7 @@ namespace torchalu::TORCHALU_ISA {
 
 // NMRU: an NMU over magnitudes and their reciprocals, whose rows of weights lie side by side in
 // `effective`, times the cosine of half turns: W + R, behind them, over the inputs below 0.
-template <class T>
+template <class T> TORCHALU_OUTLINE
 void nmru_forward(const Layer &l, LayerState<T> &s, Batch<const T> x, int rows) {
   const T pi = T(3.141592653589793);
   for_each_vector<T>(l.in, rows, [&](int i, int r) {
@@ -29,7 +29,7 @@ void nmru_forward(const Layer &l, LayerState<T> &s, Batch<const T> x, int rows) 
   });
 }
 
-template <class T>
+template <class T> TORCHALU_OUTLINE
 void nmru_backward(const Layer &l, LayerState<T> &s, Batch<const T> x, int rows, Batch<T> dx) {
   for_each_vector<T>(l.out, rows, [&](int o, int r) {
     const vec<T> d = load(s.grad_output[o] + r);
@@ -51,7 +51,7 @@ void nmru_backward(const Layer &l, LayerState<T> &s, Batch<const T> x, int rows,
 }
 
 // sNMU in training: factors 1 + V (x - 1) with V = W n / (1 + W (n - 1)), n in `factors`.
-template <class T>
+template <class T> TORCHALU_OUTLINE
 void stochastic_forward(const Layer &l, const T *p, LayerState<T> &s, Batch<const T> x, int rows) {
   for_each_vector<T>(l.out, rows, [&](int o, int r) {
     vec<T> product = broadcast(T(1));
@@ -64,12 +64,12 @@ void stochastic_forward(const Layer &l, const T *p, LayerState<T> &s, Batch<cons
   });
 }
 
-template <class T>
+template <class T> TORCHALU_OUTLINE
 void stochastic_backward(const Layer &l, const T *p, LayerState<T> &s, Batch<const T> x, int rows, Batch<T> dx, T *dp) {
-  vec<T> *before = s.scratch, *total = before + l.in;
+  T *before = s.scratch, *total = before + l.in * kLanes<T>;
   for (int o = 0; o < l.out; ++o) {
     const T *w = p + std::ptrdiff_t(o) * l.in;
-    for (int i = 0; i < l.in; ++i) total[i] = zero<T>();
+    for (int i = 0; i < l.in; ++i) store(total + i * kLanes<T>, zero<T>());
     for (int r = 0; r < rows; r += kLanes<T>) {
       const auto parts = [&](int i, vec<T> &rest, vec<T> &share) {  // x - 1, V
         const vec<T> scaled = load(s.factors[i] + r) * w[i];
@@ -79,25 +79,26 @@ void stochastic_backward(const Layer &l, const T *p, LayerState<T> &s, Batch<con
       vec<T> rest, share, product = broadcast(T(1));
       for (int i = 0; i < l.in; ++i) {
         parts(i, rest, share);
-        before[i] = product;
+        store(before + i * kLanes<T>, product);
         product *= share * rest + T(1);
       }
       vec<T> after = load(s.grad_output[o] + r);
       for (int i = l.in - 1; i >= 0; --i) {
         parts(i, rest, share);
-        const vec<T> n = load(s.factors[i] + r), whole = n * w[i] + (T(1) - w[i]), others = before[i] * after;
-        total[i] += others * rest * n / (whole * whole);
+        const vec<T> n = load(s.factors[i] + r), whole = n * w[i] + (T(1) - w[i]), others = load(before + i * kLanes<T>) * after;
+        T *sum = total + i * kLanes<T>;
+        store(sum, vec<T>(load(sum) + others * rest * n / (whole * whole)));
         if (dx.data) store(dx[i] + r, vec<T>(load(dx[i] + r) + others * share));
         after *= share * rest + T(1);
       }
     }
-    for (int i = 0; i < l.in; ++i) dp[std::ptrdiff_t(o) * l.in + i] += sum<T>(total[i]);
+    for (int i = 0; i < l.in; ++i) add_sum<T>(load(total + i * kLanes<T>), dp + std::ptrdiff_t(o) * l.in + i);
   }
 }
 
 // iNALU: y = g a + h s m, a sum a, a magnitude m that stops at e^high and its sign s, with a gate
 // for each output. `effective` holds W, W' and |W'|; `first` a, then s.
-template <class T>
+template <class T> TORCHALU_OUTLINE
 void inalu_forward(const Layer &l, const T *p, LayerState<T> &s, Batch<const T> x, int rows) {
   const std::size_t n = std::size_t(l.in) * l.out;
   const vec<T> eps = broadcast(T(l.eps)), most = broadcast(T(l.high));
@@ -120,7 +121,7 @@ void inalu_forward(const Layer &l, const T *p, LayerState<T> &s, Batch<const T> 
   }
 }
 
-template <class T>
+template <class T> TORCHALU_OUTLINE
 void inalu_backward(const Layer &l, const T *p, LayerState<T> &s, Batch<const T> x, int rows, Batch<T> dx, T *dp) {
   const std::size_t n = std::size_t(l.in) * l.out;
   for (int o = 0; o < l.out; ++o) {
@@ -134,7 +135,7 @@ void inalu_backward(const Layer &l, const T *p, LayerState<T> &s, Batch<const T>
       store(s.grad_first[l.out + o] + r, vec<T>(d * h * m));
       store(s.grad_second[o] + r, vec<T>(d * h * signs * slope));
     }
-    dp[4 * n + o] += sum<T>(vec<T>(total * g * h));
+    add_sum<T>(total * g * h, dp + 4 * n + o);
   }
   product_backward<T>(s.effective + 2 * n, l.in, l.out, {s.factors.data, rows}, {s.grad_first[l.out], rows}, rows, {},
                       s.grad_effective + 2 * n, s.scratch);

@@ -6,13 +6,13 @@
 namespace torchalu::TORCHALU_ISA {
 
 // log(|x| + eps), and its way back. The rows of a task are known to be finite.
-template <class T, bool KnownFinite = false>
+template <class T, bool KnownFinite = false> TORCHALU_OUTLINE
 inline void log_magnitude(Batch<const T> x, Batch<T> logs, int in, int rows, T eps) {
   for_each_vector<T>(in, rows, [&](int i, int r) {
     store(logs[i] + r, log<T, KnownFinite>(absolute<T>(load(x[i] + r)) + eps));
   });
 }
-template <class T>
+template <class T> TORCHALU_OUTLINE
 inline void add_log_magnitude_gradient(Batch<const T> x, Batch<const T> dlogs, Batch<T> dx, int in, int rows, T eps) {
   for_each_vector<T>(in, rows, [&](int i, int r) {
     const vec<T> value = load(x[i] + r);
@@ -20,7 +20,7 @@ inline void add_log_magnitude_gradient(Batch<const T> x, Batch<const T> dlogs, B
   });
 }
 
-template <class T>
+template <class T> TORCHALU_OUTLINE
 void npu_forward(const Layer &l, const T *p, LayerState<T> &s, Batch<const T> x, int rows) {
   const std::size_t n = std::size_t(l.in) * l.out;
   const bool imaginary = l.kind == Kind::kNPU;
@@ -33,7 +33,7 @@ void npu_forward(const Layer &l, const T *p, LayerState<T> &s, Batch<const T> x,
     store(s.angles[i] + r, select<T>(value < zero<T>(), broadcast(g * pi), zero<T>()));
   });
   if (imaginary)
-    for (std::size_t k = 0; k < n; ++k) s.effective[k] = -p[n + k];
+    for_each_value(n, [&](std::size_t k) { s.effective[k] = -p[n + k]; });
   multiply<T>(s.of_angles.form, s.of_angles.count, l.in, {s.angles.data, rows}, rows);
   multiply<T>(s.of_logs.form, s.of_logs.count, l.in, {s.logs.data, rows}, rows, imaginary);
   for_each_vector<T>(l.out, rows, [&](int o, int r) {
@@ -45,7 +45,7 @@ void npu_forward(const Layer &l, const T *p, LayerState<T> &s, Batch<const T> x,
   });
 }
 
-template <class T>
+template <class T> TORCHALU_OUTLINE
 void npu_backward(const Layer &l, const T *p, LayerState<T> &s, Batch<const T> x, int rows, Batch<T> dx, T *dp) {
   const std::size_t n = std::size_t(l.in) * l.out;
   const bool imaginary = l.kind == Kind::kNPU;
@@ -60,7 +60,7 @@ void npu_backward(const Layer &l, const T *p, LayerState<T> &s, Batch<const T> x
   fill_zero(s.grad_effective, imaginary ? n : 0);
   add_outer<T>(s.of_logs.form, s.of_logs.count, l.in, {s.logs.data, rows}, rows);
   add_outer<T>(s.of_angles.form, s.of_angles.count, l.in, {s.angles.data, rows}, rows);
-  for (std::size_t k = 0; imaginary && k < n; ++k) dp[n + k] -= s.grad_effective[k];
+  for_each_value(imaginary ? n : 0, [&](std::size_t k) { dp[n + k] -= s.grad_effective[k]; });
   fill_zero(s.grad_logs, l.in, rows);
   fill_zero(s.grad_angles, l.in, rows);
   add_transposed<T>(s.of_logs.form, s.of_logs.count, l.in, s.grad_logs, rows);
@@ -75,7 +75,7 @@ void npu_backward(const Layer &l, const T *p, LayerState<T> &s, Batch<const T> x
       total += select<T>(value < zero<T>(), load(s.grad_angles[i] + r) * pi, zero<T>());
       if (dx.data) store(dx[i] + r, vec<T>(load(dx[i] + r) + dr * sign<T>(value) * g));
     }
-    if (gate[i] >= T(0) && gate[i] <= T(1)) dgate[i] += sum<T>(total);
+    if (gate[i] >= T(0) && gate[i] <= T(1)) add_sum<T>(total, dgate + i);
   }
 }
 

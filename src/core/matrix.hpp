@@ -13,19 +13,19 @@ namespace torchalu::TORCHALU_ISA {
 template <class T> struct Batch {
   T *data = nullptr;
   std::ptrdiff_t stride = 0;
-  T *operator[](std::ptrdiff_t feature) const { return data + feature * stride; }
+  TORCHALU_DEVICE T *operator[](std::ptrdiff_t feature) const { return data + feature * stride; }
 };
 
-template <class T, class F> inline void for_each_vector(int features, int rows, F &&f) {
+template <class T, class F> TORCHALU_DEVICE inline void for_each_vector(int features, int rows, F &&f) {
   for (int i = 0; i < features; ++i)
     for (int r = 0; r < rows; r += kLanes<T>) f(i, r);
 }
 
-template <class T> inline void fill_zero(Batch<T> b, int features, int rows) {
+template <class T> TORCHALU_DEVICE inline void fill_zero(Batch<T> b, int features, int rows) {
   for_each_vector<T>(features, rows, [&](int i, int r) { store(b[i] + r, zero<T>()); });
 }
-template <class T> inline void fill_zero(T *p, std::size_t count) {
-  for (std::size_t k = 0; k < count; ++k) p[k] = T(0);
+template <class T> TORCHALU_DEVICE inline void fill_zero(T *p, std::size_t count) {
+  for_each_value(count, [&](std::size_t k) { p[k] = T(0); });
 }
 
 // One linear form z = w . x of a batch, and its way back: dw += sum over the rows of dz x.
@@ -40,7 +40,7 @@ namespace detail {
 
 // OT forms x VT vectors of rows, kept in registers over all inputs. The inputs are read last to
 // first: the last were written last, and a batch may be larger than the cache.
-template <class T, int OT, int VT>
+template <class T, int OT, int VT> TORCHALU_DEVICE
 inline void multiply_tile(const Form<T> *form, int in, const Batch<const T> &x, int r, bool accumulate) {
   vec<T> sum[OT][VT];
   const T *weight[OT];
@@ -59,7 +59,7 @@ inline void multiply_tile(const Form<T> *form, int in, const Batch<const T> &x, 
     for (int v = 0; v < VT; ++v) store(form[a].value + r + v * kLanes<T>, sum[a][v]);
 }
 
-template <class T, int OT, int VT>
+template <class T, int OT, int VT> TORCHALU_DEVICE
 inline void multiply_rows(const Form<T> *form, int in, const Batch<const T> &x, int rows, bool accumulate) {
   int r = 0;
   for (; r + VT * kLanes<T> <= rows; r += VT * kLanes<T>) multiply_tile<T, OT, VT>(form, in, x, r, accumulate);
@@ -67,36 +67,29 @@ inline void multiply_rows(const Form<T> *form, int in, const Batch<const T> &x, 
 }
 
 // OT forms x IT inputs, OT * IT = kLanes; only the first `valid` inputs count.
-template <class T, int OT, int IT>
+template <class T, int OT, int IT> TORCHALU_DEVICE
 inline void outer_tile(const Form<T> *form, const Batch<const T> &x, int rows, int i, int valid) {
   const T *column[IT];
   for (int b = 0; b < IT; ++b) column[b] = x[i + (b < valid ? b : 0)];
   vec<T> sum[OT * IT];
-#pragma GCC unroll 16
+  TORCHALU_UNROLL
   for (int k = 0; k < OT * IT; ++k) sum[k] = zero<T>();
   for (int r = 0; r < rows; r += kLanes<T>) {
     vec<T> g[OT];
-#pragma GCC unroll 16
+    TORCHALU_UNROLL
     for (int a = 0; a < OT; ++a) g[a] = load(form[a].slope + r);
-#pragma GCC unroll 16
+    TORCHALU_UNROLL
     for (int b = 0; b < IT; ++b) {
       const vec<T> value = load(column[b] + r);
-#pragma GCC unroll 16
+      TORCHALU_UNROLL
       for (int a = 0; a < OT; ++a) sum[a * IT + b] += g[a] * value;
     }
   }
-  alignas(64) T total[kLanes<T>];
-  store(total, sum_each<T>(sum));
-  for (int a = 0; a < OT; ++a) {
-    T *d = form[a].grad_weight + i;
-    if (valid == IT)
-      for (int b = 0; b < IT; ++b) d[b] += total[a * IT + b];
-    else
-      for (int b = 0; b < valid; ++b) d[b] += total[a * IT + b];
-  }
+  const auto totals = lanes_of<T>(sum_each<T>(sum));
+  for (int a = 0; a < OT; ++a) totals.template add<IT>(a * IT, valid, form[a].grad_weight + i);
 }
 
-template <class T, int OT>
+template <class T, int OT> TORCHALU_DEVICE
 inline void outer_rows(const Form<T> *form, const Batch<const T> &x, int in, int rows) {
   constexpr int IT = kLanes<T> / OT;
   int i = 0;
@@ -108,30 +101,37 @@ inline void outer_rows(const Form<T> *form, const Batch<const T> &x, int in, int
 
 #if defined(__AVX512F__)
 inline constexpr int kWideTile = 8, kTallTile = 4;
+#elif defined(__CUDACC__)
+inline constexpr int kWideTile = 4, kTallTile = 4;
 #else
 inline constexpr int kWideTile = 4, kTallTile = 2;
 #endif
 
 // The values of `count` forms, or more added to them.
-template <class T>
+template <class T> TORCHALU_OUTLINE
 inline void multiply(const Form<T> *form, int count, int in, Batch<const T> x, int rows, bool accumulate = false) {
   int k = 0;
-  for (; k + 4 <= count; k += 4) detail::multiply_rows<T, 4, kTallTile>(form + k, in, x, rows, accumulate);
-  for (; k + 2 <= count; k += 2) detail::multiply_rows<T, 2, kWideTile>(form + k, in, x, rows, accumulate);
+  if constexpr (kTiles)
+    for (; k + 4 <= count; k += 4) detail::multiply_rows<T, 4, kTallTile>(form + k, in, x, rows, accumulate);
+  if constexpr (kTiles)
+    for (; k + 2 <= count; k += 2) detail::multiply_rows<T, 2, kWideTile>(form + k, in, x, rows, accumulate);
   for (; k < count; ++k) detail::multiply_rows<T, 1, kWideTile>(form + k, in, x, rows, accumulate);
 }
 
 // Adds to the gradients of the weights of `count` forms.
-template <class T> inline void add_outer(const Form<T> *form, int count, int in, Batch<const T> x, int rows) {
+template <class T> TORCHALU_OUTLINE
+inline void add_outer(const Form<T> *form, int count, int in, Batch<const T> x, int rows) {
   int k = 0;
-  if constexpr (kLanes<T> >= 8)
+  if constexpr (kTiles && kLanes<T> >= 8)
     for (; k + 4 <= count; k += 4) detail::outer_rows<T, 4>(form + k, x, in, rows);
-  for (; k + 2 <= count; k += 2) detail::outer_rows<T, 2>(form + k, x, in, rows);
+  if constexpr (kTiles)
+    for (; k + 2 <= count; k += 2) detail::outer_rows<T, 2>(form + k, x, in, rows);
   for (; k < count; ++k) detail::outer_rows<T, 1>(form + k, x, in, rows);
 }
 
 // dx += sum over the forms of w times the slope of the form.
-template <class T> inline void add_transposed(const Form<T> *form, int count, int in, Batch<T> dx, int rows) {
+template <class T> TORCHALU_OUTLINE
+inline void add_transposed(const Form<T> *form, int count, int in, Batch<T> dx, int rows) {
   for (int i = 0; i < in; ++i)
     for (int r = 0; r < rows; r += kLanes<T>) {
       vec<T> s = load(dx[i] + r);

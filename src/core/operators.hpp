@@ -12,7 +12,7 @@ inline constexpr int kTileRows = 256, kTileStride = kTileRows + kRowGroup;
 
 template <class T> struct NMUWorkspace {
   Batch<T> x, z, dz, dx;
-  vec<T> *scratch;
+  T *scratch;
   std::size_t bytes;
   NMUWorkspace(int in, int out, void *block) {
     Arena arena(block);
@@ -20,7 +20,7 @@ template <class T> struct NMUWorkspace {
       return Batch<T>{arena.take<T>(std::size_t(features) * kTileStride), kTileStride};
     };
     x = tile(in), z = tile(out), dz = tile(out), dx = tile(in);
-    scratch = arena.take<vec<T>>(product_scratch<T>(in));
+    scratch = arena.take<T>(product_scratch<T>(in) * kLanes<T>);
     bytes = arena.used();
   }
 };

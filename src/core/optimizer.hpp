@@ -11,35 +11,36 @@ template <class T> class Optimizer {
  public:
   T *parameters, *gradient, *first, *second;
 
-  Optimizer(const Plan &plan, Arena &arena) : plan_(&plan), count_(padded<T>(plan.parameter_count)) {
+  TORCHALU_DEVICE Optimizer(const Plan &plan, Arena &arena) : plan_(&plan), count_(padded<T>(plan.parameter_count)) {
     T **const arrays[] = {&parameters, &gradient, &first, &second, &low_, &high_, &sparsity_, &l1_, &l1_until_};
     for (T **array : arrays) *array = arena.take<T>(count_);
   }
 
-  void load_rules() {
-    const T infinity = T(__builtin_inf());
-    for (std::size_t k = 0; k < count_; ++k) {
+  TORCHALU_OUTLINE void load_rules() {
+    const T unbounded = infinity<T>();
+    for_each_value(count_, [&](std::size_t k) {
       const bool real = k < std::size_t(plan_->parameter_count);
-      low_[k] = real ? T(plan_->rules.low[k]) : -infinity;
-      high_[k] = real ? T(plan_->rules.high[k]) : infinity;
+      low_[k] = real ? T(plan_->rules.low[k]) : -unbounded;
+      high_[k] = real ? T(plan_->rules.high[k]) : unbounded;
       sparsity_[k] = real ? T(plan_->rules.sparsity[k]) : T(0);
       l1_[k] = real ? T(plan_->rules.l1[k]) : T(0);
-      l1_until_[k] = real ? T(plan_->rules.l1_until[k]) : infinity;
+      l1_until_[k] = real ? T(plan_->rules.l1_until[k]) : unbounded;
       parameters[k] = gradient[k] = first[k] = second[k] = T(0);
-    }
+    });
   }
 
-  void clear() {
-    for (std::size_t k = 0; k < count_; ++k) gradient[k] = T(0);
+  TORCHALU_DEVICE void clear() {
+    for_each_value(count_, [&](std::size_t k) { gradient[k] = T(0); });
   }
 
   // `step` counts from 1 here; the penalty is the one in force before the step (eq. 14 at step - 1).
-  void update(int replica, std::int64_t step) {
+  TORCHALU_OUTLINE void update(int replica, std::int64_t step) {
     const Hyperparameters &h = plan_->hyper;
+    join();
     add_penalty(penalty_weight(h, replica, step - 1));
     clip(h.clip_norm[replica], h.clip_value[replica]);
     const double correction1 = 1 - power(plan_->beta1, step), correction2 = 1 - power(plan_->beta2, step);
-    const T size = T(h.learning_rate[replica] / correction1), scale = T(1 / __builtin_sqrt(correction2));
+    const T size = T(h.learning_rate[replica] / correction1), scale = T(1 / root(correction2));
     const T b2 = T(plan_->beta2), eps = T(plan_->adam_eps), c1 = T(1 - plan_->beta1), c2 = T(1 - plan_->beta2);
     for (std::size_t k = 0; k < count_; k += kLanes<T>) {
       const vec<T> g = load(gradient + k), m = load(first + k), w = load(parameters + k);
@@ -50,18 +51,19 @@ template <class T> class Optimizer {
       // With the bound first, a comparison with NaN keeps the NaN.
       store(parameters + k, minimum<T>(load(high_ + k), maximum<T>(load(low_ + k), moved)));
     }
+    join();
   }
 
  private:
   // lambda_hat * clip((t - start) / (end - start), 0, 1); Madsen & Johansen eq. 14.
-  static double penalty_weight(const Hyperparameters &h, int replica, std::int64_t t) {
+  static TORCHALU_DEVICE double penalty_weight(const Hyperparameters &h, int replica, std::int64_t t) {
     const double start = h.penalty_start[replica], end = h.penalty_end[replica];
     const double ramp = (double(t) - start) / (end - start);
     return h.penalty[replica] * (ramp < 0 ? 0 : ramp > 1 ? 1 : ramp);
   }
 
   // The gradient of weight * (sparsity min(|w|, |1 - |w||) + l1 min(|w|, l1_until)).
-  void add_penalty(double weight) {
+  TORCHALU_DEVICE void add_penalty(double weight) {
     if (weight == 0) return;
     const T one = T(1), half = T(0.5);
     for (std::size_t k = 0; k < count_; k += kLanes<T>) {
@@ -75,22 +77,24 @@ template <class T> class Optimizer {
     }
   }
 
-  void clip(double norm, double value) {
-    if (norm < __builtin_inf()) {
+  TORCHALU_DEVICE void clip(double norm, double value) {
+    if (norm < infinity<double>()) {
       double total = 0;
+      join();
       for (std::size_t k = 0; k < count_; ++k) total += double(gradient[k]) * double(gradient[k]);
-      const double factor = norm / (__builtin_sqrt(total) + 1e-6);
+      const double factor = norm / (root(total) + 1e-6);
       if (factor < 1)
-        for (std::size_t k = 0; k < count_; ++k) gradient[k] *= T(factor);
+        for_each_value(count_, [&](std::size_t k) { gradient[k] *= T(factor); });
     }
-    if (value < __builtin_inf())
-      for (std::size_t k = 0; k < count_; ++k)
+    if (value < infinity<double>())
+      for_each_value(count_, [&](std::size_t k) {
         gradient[k] = gradient[k] > T(value) ? T(value) : gradient[k] < T(-value) ? T(-value) : gradient[k];
+      });
   }
 
   // beta^n by squaring: the same whether a run was interrupted or not. Where 1 - beta^n rounds
   // to 1 anyway it is left out.
-  static double power(double beta, std::int64_t n) {
+  static TORCHALU_DEVICE double power(double beta, std::int64_t n) {
     if (double(n) * (1 - beta) > 40) return 0;
     double result = 1;
     for (; n > 0; n >>= 1, beta *= beta)

@@ -7,11 +7,11 @@
 
 namespace torchalu::TORCHALU_ISA {
 
-inline bool is_finite(double x) { return x - x == 0; }
+TORCHALU_DEVICE inline bool is_finite(double x) { return x - x == 0; }
 
 template <class T> class Replica {
  public:
-  Replica(const Plan &plan, Arena &arena, int rows)
+  TORCHALU_DEVICE Replica(const Plan &plan, Arena &arena, int rows)
       : plan_(&plan), rows_(rows), optimizer_(plan, arena), layers_(arena.take<LayerState<T>>(plan.layer_count)) {
     for (int k = 0; k < plan.layer_count; ++k) {
       LayerState<T> state = take_layer<T>(arena, plan.layers[k], rows_);
@@ -22,28 +22,30 @@ template <class T> class Replica {
     }
   }
 
-  const Plan &plan() const { return *plan_; }
-  const LayerState<T> &first_layer() const { return layers_[0]; }
-  bool running(int replica) const { return Status(plan_->state.status[replica]) == Status::kRunning; }
+  TORCHALU_DEVICE const Plan &plan() const { return *plan_; }
+  TORCHALU_DEVICE const LayerState<T> *layers() const { return layers_; }
+  TORCHALU_DEVICE bool running(int replica) const { return Status(plan_->state.status[replica]) == Status::kRunning; }
 
-  void begin(int replica) {
+  TORCHALU_DEVICE void begin(int replica) {
     optimizer_.load_rules();
     exchange(replica, false);
   }
-  void end(int replica, std::int64_t step) {
+  TORCHALU_DEVICE void end(int replica, std::int64_t step) {
     plan_->state.step[replica] = step;
     exchange(replica, true);
   }
 
   // From the values of the first layer's forms to their slopes, at the step of this number, counted
   // from 0. False where the loss is not finite: the run ends, its parameters as they were.
-  bool backpropagate(int replica, std::int64_t step, const Rows<T> &rows) {
+  TORCHALU_DEVICE bool backpropagate(int replica, std::int64_t step, const Rows<T> &rows) {
     draw_noise(replica, step);
     training_loss_ = forward_all(rows, plan_->batch_size, true);
     if (!is_finite(training_loss_)) {
-      const double nan = __builtin_nan("");
-      record(replica, step, nan, nan, nan);
-      plan_->state.status[replica] = std::int8_t(Status::kNaN);
+      if (leads()) {
+        const double nan = not_a_number();
+        record(replica, step, nan, nan, nan);
+        plan_->state.status[replica] = std::int8_t(Status::kNaN);
+      }
       return false;
     }
     optimizer_.clear();
@@ -56,34 +58,44 @@ template <class T> class Replica {
     return true;
   }
   // The optimizer's part of that step, after the gradients of the first layer's forms.
-  void update(int replica, std::int64_t step) {
+  TORCHALU_DEVICE void update(int replica, std::int64_t step) {
     for (int k = 0; k < plan_->layer_count; ++k)
       finish_gradient<T>(plan_->layers[k], layers_[k], optimizer_.gradient + plan_->layers[k].offset);
     optimizer_.update(replica, step + 1);
   }
 
   // Before a step, and before the first batch of an evaluation.
-  void prepare_weights() {
+  TORCHALU_DEVICE void prepare_weights() {
     for (int k = 0; k < plan_->layer_count; ++k)
       prepare<T>(plan_->layers[k], optimizer_.parameters + plan_->layers[k].offset, layers_[k]);
   }
   // A batch's share in the mean loss over `row_count` rows, from the values of the first forms.
-  double loss_on(const Rows<T> &rows, double row_count) { return forward_all(rows, row_count, false); }
+  TORCHALU_DEVICE double loss_on(const Rows<T> &rows, double row_count) { return forward_all(rows, row_count, false); }
 
-  // Records; keeps the best parameters; settles whether the run goes on.
-  void judge(int replica, std::int64_t step, double validation, double extrapolation) {
-    const State &state = plan_->state;
+  // Records; keeps the best parameters; says whether the run goes on.
+  TORCHALU_OUTLINE bool judge(int replica, std::int64_t step, double validation, double extrapolation) {
     double sparsity = 0;
     for (int k = 0; k < plan_->layer_count; ++k) {
       const double s = sparsity_error<T>(plan_->layers[k], optimizer_.parameters + plan_->layers[k].offset, layers_[k]);
       if (s > sparsity) sparsity = s;
     }
+    if (validation < plan_->state.best_validation[replica]) {
+      T *best = static_cast<T *>(plan_->state.best_parameters) + std::size_t(replica) * plan_->parameter_count;
+      for_each_value(plan_->parameter_count, [&](std::size_t k) { best[k] = optimizer_.parameters[k]; });
+    }
+    join();
+    if (leads()) settle(replica, step, validation, extrapolation, sparsity);
+    join();
+    return running(replica);
+  }
+
+ private:
+  TORCHALU_DEVICE void settle(int replica, std::int64_t step, double validation, double extrapolation, double sparsity) {
+    const State &state = plan_->state;
     record(replica, step, validation, extrapolation, sparsity);
     if (validation < state.best_validation[replica]) {
       state.best_validation[replica] = validation;
       state.best_extrapolation[replica] = extrapolation;
-      T *best = static_cast<T *>(state.best_parameters) + std::size_t(replica) * plan_->parameter_count;
-      for (int k = 0; k < plan_->parameter_count; ++k) best[k] = optimizer_.parameters[k];
     }
     if (validation < 0.99 * state.improved_to[replica]) {
       state.improved_to[replica] = validation;
@@ -94,15 +106,14 @@ template <class T> class Replica {
       state.status[replica] = std::int8_t(is_finite(validation) ? Status::kFinished : Status::kNaN);
   }
 
- private:
-  bool met_goal(int replica, double validation) {
+  TORCHALU_DEVICE bool met_goal(int replica, double validation) {
     std::int32_t &patience = plan_->state.patience[replica];
     patience = validation <= plan_->stop_below ? patience + 1 : 0;
     return patience >= plan_->stop_patience;
   }
 
   // The penalty is whole, and for long enough since then nothing has improved.
-  bool is_settled(int replica, std::int64_t step) const {
+  TORCHALU_DEVICE bool is_settled(int replica, std::int64_t step) const {
     const State &state = plan_->state;
     const bool solved = state.best_extrapolation[replica] < plan_->goal;
     const double ramp_end = plan_->hyper.penalty[replica] > 0 ? plan_->hyper.penalty_end[replica] : 0;
@@ -111,22 +122,22 @@ template <class T> class Replica {
   }
 
   // Between the caller's state and the aligned copy that the loop works on.
-  void exchange(int replica, bool out) {
+  TORCHALU_OUTLINE void exchange(int replica, bool out) {
     const std::size_t n = std::size_t(plan_->parameter_count);
     void *const outer[] = {plan_->state.parameters, plan_->state.first_moment, plan_->state.second_moment};
     T *const inner[] = {optimizer_.parameters, optimizer_.first, optimizer_.second};
     for (int a = 0; a < 3; ++a) {
       T *theirs = static_cast<T *>(outer[a]) + replica * n;
-      for (std::size_t k = 0; k < n; ++k) (out ? theirs[k] : inner[a][k]) = out ? inner[a][k] : theirs[k];
+      for_each_value(n, [&](std::size_t k) { (out ? theirs[k] : inner[a][k]) = out ? inner[a][k] : theirs[k]; });
     }
   }
 
-  Batch<const T> input_of(int layer, const Rows<T> &rows) const {
+  TORCHALU_DEVICE Batch<const T> input_of(int layer, const Rows<T> &rows) const {
     if (layer == 0) return rows.x;
     return {layers_[layer - 1].output.data, rows_};
   }
 
-  void draw_noise(int replica, std::int64_t step) {
+  TORCHALU_DEVICE void draw_noise(int replica, std::int64_t step) {
     for (int k = 0; k < plan_->layer_count; ++k) {
       const Layer &l = plan_->layers[k];
       if (l.kind != Kind::kSNMU) continue;
@@ -137,7 +148,7 @@ template <class T> class Replica {
   }
 
   // The mean of the squared error over the rows that count, and its gradient by the output.
-  double forward_all(const Rows<T> &rows, double row_count, bool with_gradient) {
+  TORCHALU_OUTLINE double forward_all(const Rows<T> &rows, double row_count, bool with_gradient) {
     for (int k = 0; k < plan_->layer_count; ++k) {
       layers_[k].noisy = with_gradient;
       forward<T>(plan_->layers[k], optimizer_.parameters + plan_->layers[k].offset, layers_[k], input_of(k, rows), rows_);
@@ -160,7 +171,7 @@ template <class T> class Replica {
     return total;
   }
 
-  void record(int replica, std::int64_t step, double validation, double extrapolation, double sparsity) {
+  TORCHALU_DEVICE void record(int replica, std::int64_t step, double validation, double extrapolation, double sparsity) {
     const State &state = plan_->state;
     const std::int32_t n = state.record_count[replica];
     if (n >= plan_->max_records) return;

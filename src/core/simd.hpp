@@ -8,13 +8,22 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "device.hpp"
+#include "format.hpp"
+
+#if defined(__CUDACC__)
+#include "cuda/lane.hpp"
+#else
+
 #if defined(__AVX512F__)
 #include <immintrin.h>
 #endif
 
 namespace torchalu::TORCHALU_ISA {
 
-#if defined(__AVX512F__)
+#if defined(TORCHALU_WARP)
+inline constexpr int kRegisterBytes = 128;  // what the 32 lanes of a warp hold together
+#elif defined(__AVX512F__)
 inline constexpr int kRegisterBytes = 64;
 #elif defined(__AVX2__)
 inline constexpr int kRegisterBytes = 32;
@@ -25,6 +34,9 @@ inline constexpr int kRegisterBytes = 16;
 // Batches are padded to whole groups of this many rows on every instruction set: it is
 // also the number of lanes of the random number generator.
 inline constexpr int kRowGroup = 16;
+
+// Do loops over outputs take several at once? It pays where many lie in registers.
+inline constexpr bool kTiles = true;
 
 template <class T> struct vec_of;
 template <> struct vec_of<float> {
@@ -59,6 +71,13 @@ template <class T> inline vec<T> select(bits<T> mask, vec<T> yes, vec<T> no) {
 template <class T> inline vec<T> minimum(vec<T> a, vec<T> b) { return select<T>(a < b, a, b); }
 template <class T> inline vec<T> maximum(vec<T> a, vec<T> b) { return select<T>(a > b, a, b); }
 
+// Whole numbers of 32 bits as floats.
+template <class T> inline vec<T> converted(bits<T> k) { return __builtin_convertvector(k, vec<T>); }
+
+template <class T> constexpr T infinity() { return T(__builtin_inf()); }
+inline double not_a_number() { return __builtin_nan(""); }
+inline double root(double x) { return __builtin_sqrt(x); }
+
 // Written lane by lane, which compilers turn into one instruction.
 template <class T> inline vec<T> square_root(vec<T> x) {
   alignas(kRegisterBytes) T lanes[kLanes<T>];
@@ -79,34 +98,6 @@ template <class Bits> inline Bits xor3(Bits a, Bits b, Bits c) {
   return a ^ b ^ c;
 #endif
 }
-
-template <class T> struct format;
-template <> struct format<float> {
-  using integer = std::int32_t;
-  static constexpr int mantissa = 23;
-  static constexpr integer bias = 127, sign = integer(0x80000000u), magic_bits = 0x4b400000;
-  static constexpr float magic = 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer
-  static constexpr float exp_high = 88.72283f, exp_low = -103.97208f;
-  static constexpr float ln2_high = 0.693359375f, ln2_low = -2.12194440e-4f;
-  static constexpr integer root_half = 0x3f3504f3;
-  static constexpr int exp_terms = 7, sin_terms = 5, atanh_terms = 5;
-  static constexpr float half_pi[3] = {1.5703125f, 4.8351287841796875e-4f, 3.13855707645416259765625e-7f};
-  static constexpr float half_pi_rest = 6.077100506506192e-11f;
-};
-template <> struct format<double> {
-  using integer = std::int64_t;
-  static constexpr int mantissa = 52;
-  static constexpr integer bias = 1023, sign = integer(0x8000000000000000ull),
-                           magic_bits = 0x4338000000000000;
-  static constexpr double magic = 6755399441055744.0;  // 1.5 * 2^52
-  static constexpr double exp_high = 709.782712893384, exp_low = -745.1332191019412;
-  static constexpr double ln2_high = 0x1.62e42fee00000p-1, ln2_low = 0x1.a39ef35793c76p-33;
-  static constexpr integer root_half = 0x3fe6a09e667f3bcd;
-  static constexpr int exp_terms = 13, sin_terms = 9, atanh_terms = 11;
-  static constexpr double half_pi[3] = {0x1.921fb54400000p+0, 0x1.0b4611a600000p-34,
-                                        0x1.3198a2e000000p-69};
-  static constexpr double half_pi_rest = 0x1.b839a252049c1p-104;
-};
 
 template <class T> inline vec<T> absolute(vec<T> x) {
   return from_bits<T>(to_bits<T>(x) & ~format<T>::sign);
@@ -185,4 +176,56 @@ template <class T, int H = kLanes<T> / 2> inline T sum(vec<T> v) {
   else return sum<T, H / 2>(fold<T, H>(v, v, lane_sequence<T>{}));
 }
 
+// What lanes share with each other is theirs after this: here they are one thread.
+inline void join() {}
+
+// Of all lanes that run the same code, is this the one that does what is done once?
+inline bool leads() { return true; }
+
+// f(0) .. f(count - 1), in any order, of which no two touch the same memory.
+template <class Count, class F> inline void for_each_value(Count count, F &&f) {
+  for (Count k = 0; k < count; ++k) f(k);
+}
+
+// The first lanes from memory that need not be aligned, at most `count`; the others hold 0.
+template <class T> inline vec<T> load_some(const T *p, std::size_t count) {
+  vec<T> v{};
+  if (count >= std::size_t(kLanes<T>)) __builtin_memcpy(&v, p, sizeof v);
+  else
+    for (std::size_t l = 0; l < count; ++l) v[l] = p[l];
+  return v;
+}
+template <class T> inline void store_some(T *p, vec<T> v, std::size_t count) {
+  if (count >= std::size_t(kLanes<T>)) __builtin_memcpy(p, &v, sizeof v);
+  else
+    for (std::size_t l = 0; l < count; ++l) p[l] = v[l];
+}
+
+// One vector whose lane l is the sum over the lanes of v<l>(), which are called in order.
+template <class T, class F, int... L> inline vec<T> sums_of(F &&v, Sequence<L...>) {
+  const vec<T> all[] = {v.template operator()<L>()...};
+  return sum_each<T>(all);
+}
+template <class T, class F> inline vec<T> sums_of(F &&v) { return sums_of<T>(v, lane_sequence<T>{}); }
+
+// A vector whose lanes are added to memory one by one.
+template <class T> struct LaneSums {
+  alignas(kRegisterBytes) T total[kLanes<T>];
+  // Lanes begin .. begin + valid, of at most N.
+  template <int N> void add(int begin, int valid, T *to) const {
+    if (valid == N)
+      for (int b = 0; b < N; ++b) to[b] += total[begin + b];
+    else
+      for (int b = 0; b < valid; ++b) to[b] += total[begin + b];
+  }
+};
+template <class T> inline LaneSums<T> lanes_of(vec<T> v) {
+  LaneSums<T> sums;
+  store(sums.total, v);
+  return sums;
+}
+template <class T> inline void add_sum(vec<T> v, T *to) { *to += sum<T>(v); }
+
 }  // namespace torchalu::TORCHALU_ISA
+
+#endif

@@ -75,7 +75,7 @@ template <class T> class TeamLoop {
     forms_.clear();
     for_each([&](Member &m) {
       const Layer &first = m.replica.plan().layers[0];
-      if (shares_forms(first)) forms_.add(first, m.replica.first_layer());
+      if (shares_forms(first)) forms_.add(first, m.replica.layers()[0]);
     });
   }
   static void report(Control &control, std::int64_t steps) {
@@ -100,7 +100,7 @@ template <class T> class TeamLoop {
     for_each([&](Member &m) { m.replica.prepare_weights(), m.validation = m.extrapolation = 0; });
     add_losses(replica, kValidation, &Member::validation);
     if (plan_.sampled) add_losses(replica, kExtrapolation, &Member::extrapolation);
-    else for_each([&](Member &m) { m.extrapolation = __builtin_nan(""); });
+    else for_each([&](Member &m) { m.extrapolation = not_a_number(); });
     for_each([&](Member &m) { m.replica.judge(replica, step, m.validation, m.extrapolation); });
   }
   void add_losses(int replica, Stream stream, double Member::*loss) {

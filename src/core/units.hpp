@@ -10,7 +10,7 @@ namespace torchalu::TORCHALU_ISA {
 
 // z = g a + h m with g = sigmoid(G x), h = 1 - g = sigmoid(-G x), which keeps its digits where g
 // is near 1. `first` holds a, then G x, which becomes g; h waits in the second half of grad_first.
-template <class T> void mix_forward(const Layer &l, LayerState<T> &s, int rows) {
+template <class T> TORCHALU_OUTLINE void mix_forward(const Layer &l, LayerState<T> &s, int rows) {
   for_each_vector<T>(l.out, rows, [&](int o, int r) {
     const vec<T> a = load(s.first[o] + r), m = load(s.second[o] + r), x = load(s.first[l.out + o] + r);
     vec<T> g, h;
@@ -20,7 +20,7 @@ template <class T> void mix_forward(const Layer &l, LayerState<T> &s, int rows) 
     store(s.output[o] + r, vec<T>(g * a + h * m));
   });
 }
-template <class T> void mix_backward(const Layer &l, LayerState<T> &s, int rows) {
+template <class T> TORCHALU_OUTLINE void mix_backward(const Layer &l, LayerState<T> &s, int rows) {
   for_each_vector<T>(l.out, rows, [&](int o, int r) {
     const vec<T> a = load(s.first[o] + r), m = load(s.second[o] + r), g = load(s.first[l.out + o] + r);
     const vec<T> h = load(s.grad_first[l.out + o] + r), d = load(s.grad_output[o] + r);
@@ -30,12 +30,13 @@ template <class T> void mix_backward(const Layer &l, LayerState<T> &s, int rows)
   });
 }
 
-template <class T>
+template <class T> TORCHALU_DEVICE
 inline void exponential(Batch<T> b, int features, int rows) {
   for_each_vector<T>(features, rows, [&](int o, int r) { store(b[o] + r, vec<T>(exp<T>(load(b[o] + r)))); });
 }
 
-template <class T> void forward(const Layer &l, const T *p, LayerState<T> &s, Batch<const T> x, int rows) {
+template <class T> TORCHALU_OUTLINE
+void forward(const Layer &l, const T *p, LayerState<T> &s, Batch<const T> x, int rows) {
   const std::size_t n = std::size_t(l.in) * l.out;
   if (!shares_forms(l)) {
     multiply<T>(s.of_input.form, s.of_input.count, l.in, x, rows);
@@ -72,7 +73,7 @@ template <class T> void forward(const Layer &l, const T *p, LayerState<T> &s, Ba
     case Kind::kNPU: npu_forward(l, p, s, x, rows); break;
     case Kind::kReLU:
     case Kind::kReLU6: {
-      const vec<T> top = broadcast(l.kind == Kind::kReLU ? T(__builtin_inf()) : T(6));
+      const vec<T> top = broadcast(l.kind == Kind::kReLU ? infinity<T>() : T(6));
       for_each_vector<T>(l.out, rows, [&](int o, int r) {
         const vec<T> v = load(x[o] + r);
         store(s.output[o] + r, select<T>(v > top, top, select<T>(v < zero<T>(), zero<T>(), v)));
@@ -84,7 +85,7 @@ template <class T> void forward(const Layer &l, const T *p, LayerState<T> &s, Ba
 
 // Adds to dp the gradient by the parameters, save for what `finish_gradient` carries there, and,
 // where dx is present, writes dx.
-template <class T>
+template <class T> TORCHALU_OUTLINE
 void backward(const Layer &l, const T *p, LayerState<T> &s, Batch<const T> x, int rows, Batch<T> dx, T *dp) {
   const std::size_t n = std::size_t(l.in) * l.out;
   const Batch<const T> dz{s.grad_output.data, rows};
@@ -97,7 +98,7 @@ void backward(const Layer &l, const T *p, LayerState<T> &s, Batch<const T> x, in
         for (int o = 0; o < l.out; ++o) {
           vec<T> total = zero<T>();
           for (int r = 0; r < rows; r += kLanes<T>) total += load(dz[o] + r);
-          dp[n + o] += sum<T>(total);
+          add_sum<T>(total, dp + n + o);
         }
       break;
     case Kind::kNMU:
@@ -127,7 +128,7 @@ void backward(const Layer &l, const T *p, LayerState<T> &s, Batch<const T> x, in
     case Kind::kNPU: npu_backward(l, p, s, x, rows, dx, dp); break;
     case Kind::kReLU:
     case Kind::kReLU6: {
-      const vec<T> top = broadcast(l.kind == Kind::kReLU ? T(__builtin_inf()) : T(6));
+      const vec<T> top = broadcast(l.kind == Kind::kReLU ? infinity<T>() : T(6));
       if (dx.data)
         for_each_vector<T>(l.out, rows, [&](int o, int r) {
           const vec<T> v = load(x[o] + r), d = load(dz[o] + r);
@@ -148,7 +149,7 @@ void backward(const Layer &l, const T *p, LayerState<T> &s, Batch<const T> x, in
 }
 
 // max over the layer's effective weights of min(|W|, |1 - |W||); Madsen & Johansen eq. 17.
-template <class T> double sparsity_error(const Layer &l, const T *p, const LayerState<T> &s) {
+template <class T> TORCHALU_OUTLINE double sparsity_error(const Layer &l, const T *p, const LayerState<T> &s) {
   const std::size_t n = std::size_t(l.in) * l.out;
   double worst = 0;
   const auto scan = [&](const T *w) {

@@ -6,28 +6,20 @@
 namespace torchalu::TORCHALU_ISA {
 
 // Applies f to vectors of the arrays, which need not be aligned; the last one is padded with zeros.
-template <class T, int In, int Out, class F>
+template <class T, int In, int Out, class F> TORCHALU_DEVICE
 inline void map_vectors(const T *const (&in)[In], T *const (&out)[Out], std::size_t count, F &&f) {
-  constexpr std::size_t lanes = kLanes<T>;
-  vec<T> x[In] = {}, y[Out];
-  std::size_t k = 0;
-  for (; k + lanes <= count; k += lanes) {
-    for (int c = 0; c < In; ++c) __builtin_memcpy(&x[c], in[c] + k, sizeof(vec<T>));
+  for (std::size_t k = 0; k < count; k += kLanes<T>) {
+    const std::size_t left = count - k;
+    vec<T> x[In], y[Out];
+    for (int c = 0; c < In; ++c) x[c] = load_some(in[c] + k, left);
     f(x, y);
-    for (int c = 0; c < Out; ++c) __builtin_memcpy(out[c] + k, &y[c], sizeof(vec<T>));
+    for (int c = 0; c < Out; ++c) store_some(out[c] + k, y[c], left);
   }
-  if (k == count) return;
-  for (int c = 0; c < In; ++c) {
-    x[c] = zero<T>();
-    for (std::size_t l = 0; k + l < count; ++l) x[c][l] = in[c][k + l];
-  }
-  f(x, y);
-  for (int c = 0; c < Out; ++c)
-    for (std::size_t l = 0; k + l < count; ++l) out[c][k + l] = y[c][l];
+  join();
 }
 
 // W = tanh(w_hat) sigmoid(m_hat), and its slopes by w_hat and by m_hat.
-template <class T>
+template <class T> TORCHALU_OUTLINE
 inline void tanh_sigmoid(const T *w_hat, const T *m_hat, T *weight, T *slope_w, T *slope_m, std::size_t count) {
   map_vectors<T>({w_hat, m_hat}, {weight, slope_w, slope_m}, count, [](const vec<T> *x, vec<T> *y) {
     vec<T> t, slope, s, rest;
@@ -37,7 +29,7 @@ inline void tanh_sigmoid(const T *w_hat, const T *m_hat, T *weight, T *slope_w, 
   });
 }
 // W = sigmoid(w_hat), and its slope.
-template <class T> inline void sigmoid_weight(const T *w_hat, T *weight, T *slope, std::size_t count) {
+template <class T> TORCHALU_DEVICE inline void sigmoid_weight(const T *w_hat, T *weight, T *slope, std::size_t count) {
   map_vectors<T>({w_hat}, {weight, slope}, count, [](const vec<T> *x, vec<T> *y) {
     vec<T> rest;
     sigmoids<T>(x[0], y[0], rest);
@@ -45,26 +37,26 @@ template <class T> inline void sigmoid_weight(const T *w_hat, T *weight, T *slop
   });
 }
 // W = w between the bounds, and its slope, which is 1 at them.
-template <class T>
+template <class T> TORCHALU_DEVICE
 inline void clamped_weight(const T *w, T low, T high, T *weight, T *slope, std::size_t count) {
-  for (std::size_t k = 0; k < count; ++k) {
+  for_each_value(count, [&](std::size_t k) {
     weight[k] = w[k] < low ? low : w[k] > high ? high : w[k];
     slope[k] = w[k] < low || w[k] > high ? T(0) : T(1);
-  }
+  });
 }
-template <class T> inline void copy(const T *from, T *to, std::size_t count) {
-  for (std::size_t k = 0; k < count; ++k) to[k] = from[k];
+template <class T> TORCHALU_DEVICE inline void copy(const T *from, T *to, std::size_t count) {
+  for_each_value(count, [&](std::size_t k) { to[k] = from[k]; });
 }
-template <class T> inline void add(const T *from, T *to, std::size_t count) {
-  for (std::size_t k = 0; k < count; ++k) to[k] += from[k];
+template <class T> TORCHALU_DEVICE inline void add(const T *from, T *to, std::size_t count) {
+  for_each_value(count, [&](std::size_t k) { to[k] += from[k]; });
 }
-template <class T> inline void add_product(const T *a, const T *b, T *to, std::size_t count) {
-  for (std::size_t k = 0; k < count; ++k) to[k] += a[k] * b[k];
+template <class T> TORCHALU_DEVICE inline void add_product(const T *a, const T *b, T *to, std::size_t count) {
+  for_each_value(count, [&](std::size_t k) { to[k] += a[k] * b[k]; });
 }
 
 // Fills the effective weights of a layer, and their slopes, from its parameters, once a step.
 // A NALU holds the weight of its sum, that of its gate and that of its product.
-template <class T> void prepare(const Layer &l, const T *p, LayerState<T> &s) {
+template <class T> TORCHALU_OUTLINE void prepare(const Layer &l, const T *p, LayerState<T> &s) {
   const std::size_t n = std::size_t(l.in) * l.out;
   T *w = s.effective, *slope = s.slopes;
   switch (l.kind) {
@@ -94,19 +86,19 @@ template <class T> void prepare(const Layer &l, const T *p, LayerState<T> &s) {
         copy(p + row, w + 2 * row, l.in);
         copy(p + n + row, w + 2 * row + l.in, l.in);
       }
-      for (std::size_t k = 0; k < n; ++k) w[2 * n + k] = p[k] + p[n + k];
+      for_each_value(n, [&](std::size_t k) { w[2 * n + k] = p[k] + p[n + k]; });
       break;
     case Kind::kINALU:
       tanh_sigmoid(p, p + n, w, slope, slope + n, n);
       tanh_sigmoid(p + 2 * n, p + 3 * n, w + n, slope + 2 * n, slope + 3 * n, n);
-      for (std::size_t k = 0; k < n; ++k) w[2 * n + k] = w[n + k] < T(0) ? -w[n + k] : w[n + k];
+      for_each_value(n, [&](std::size_t k) { w[2 * n + k] = w[n + k] < T(0) ? -w[n + k] : w[n + k]; });
       break;
     default: break;
   }
 }
 
 // Carries the gradients of the effective weights to the parameters.
-template <class T> void finish_gradient(const Layer &l, LayerState<T> &s, T *dp) {
+template <class T> TORCHALU_OUTLINE void finish_gradient(const Layer &l, LayerState<T> &s, T *dp) {
   const std::size_t n = std::size_t(l.in) * l.out;
   T *g = s.grad_effective;
   const T *slope = s.slopes;
@@ -145,7 +137,7 @@ template <class T> void finish_gradient(const Layer &l, LayerState<T> &s, T *dp)
       add(g + 2 * n, dp + n, n);
       break;
     case Kind::kINALU:
-      for (std::size_t k = 0; k < n; ++k) g[n + k] += s.effective[n + k] < T(0) ? -g[2 * n + k] : g[2 * n + k];
+      for_each_value(n, [&](std::size_t k) { g[n + k] += s.effective[n + k] < T(0) ? -g[2 * n + k] : g[2 * n + k]; });
       both(g, slope, dp);
       both(g + n, slope + 2 * n, dp + 2 * n);
       break;

@@ -107,6 +107,21 @@ class Result:
     def __len__(self) -> int:
         return len(self.state.parameters)
 
+    def only(self, replica: int) -> Result:
+        """The result of one replica alone.
+
+        Args:
+            replica: its row, from 0.
+
+        Raises:
+            IndexError: there is no such replica.
+        """
+        self._check(replica)
+        row = slice(replica, replica + 1)
+        state = State(*(values[row] for values in vars(self.state).values()))
+        records = self.records.filter(pl.col("replica") == self.replica_ids[replica])
+        return Result(self.stack, state, records, self.replica_ids[row], self.seed)
+
     def module(self, replica: int, best: bool = True) -> nn.Sequential:
         """One replica as a PyTorch module, in the dtype it was trained in.
 
@@ -117,12 +132,15 @@ class Result:
         Raises:
             IndexError: there is no such replica.
         """
-        if not 0 <= replica < len(self):
-            raise IndexError(f"replica is {replica}; this result holds 0 to {len(self) - 1}")
+        self._check(replica)
         rows = self.best_parameters if best else self.parameters
         module = copy.deepcopy(self.stack.template).to(self.state.parameters.dtype)
         module.load_state_dict({name: tensor[replica] for name, tensor in rows.items()})
         return module
+
+    def _check(self, replica: int) -> None:
+        if not 0 <= replica < len(self):
+            raise IndexError(f"replica is {replica}; this result holds 0 to {len(self) - 1}")
 
 
 def to_records(

@@ -10,9 +10,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from torchalu import _core
 from torchalu.arguments import check_positive_integers
-from torchalu.engine.cores import cores
+from torchalu.engine.device import check_runs, native_train
 from torchalu.engine.progress import watch
 from torchalu.engine.result import Result
 from torchalu.engine.run import Run
@@ -55,6 +54,7 @@ def train(
     initial: dict[str, Tensor] | None = None,
     resume: Result | None = None,
     threads: int | None = None,
+    device: str = "cpu",
     progress: bool = False,
 ) -> Result:
     r"""Train many replicas of a stack of units at once, with Adam, in native code.
@@ -88,12 +88,16 @@ def train(
         validation: rows for evaluation; the task's own by default (a fixed sample, or the table).
         initial: parameters to start from, by name, (\*shape) or (replicas, \*shape).
         resume: go on from this result of the same call with fewer steps.
-        threads: how many to use; every core by default.
+        threads: how many of the CPU to use; every core by default.
+        device: "cpu", or "cuda" for a GPU, which trains thousands of replicas at once, in
+            `torch.float32`, on a `SimpleFunction`, 113 to 128 rows a step. It draws the same
+            batches; its results differ by rounding.
         progress: show a bar, if the standard error is a terminal.
 
     Raises:
         TypeError: a module or a task that the trainer does not know, a wrong dtype.
         ValueError: sizes, numbers or names that do not fit; each message says which.
+        RuntimeError: `device` is "cuda", and there is no GPU or no trainer built for it.
         TrainingInterrupted: on Ctrl-C, with the state so far.
 
     Source:
@@ -124,6 +128,7 @@ def train(
             evaluate_every=evaluate_every,
             resume=None if resume is None else [resume],
             threads=threads,
+            device=device,
             progress=progress,
         )
     except TrainingInterrupted as interrupted:
@@ -144,6 +149,7 @@ def train_together(
     evaluate_every: int = 1000,
     resume: Sequence[Result] | None = None,
     threads: int | None = None,
+    device: str = "cpu",
     progress: bool = False,
     poll: Callable[[int], bool] | None = None,
 ) -> list[Result]:
@@ -163,7 +169,10 @@ def train_together(
         adam_eps: of Adam.
         evaluate_every: steps from one evaluation to the next; one always follows the last step.
         resume: go on from these results of the same call with fewer steps.
-        threads: how many to use; every core by default.
+        threads: how many of the CPU to use; every core by default.
+        device: "cpu", or "cuda" for a GPU, which trains thousands of replicas at once, in
+            `torch.float32`, on a `SimpleFunction`, 113 to 128 rows a step. It draws the same
+            batches; its results differ by rounding.
         progress: show a bar, if the standard error is a terminal.
         poll: called about ten times a second with the steps done by all replicas of all runs;
             answers whether to go on.
@@ -171,6 +180,7 @@ def train_together(
     Raises:
         TypeError: a module or a task that the trainer does not know, a wrong dtype.
         ValueError: sizes, numbers or names that do not fit; each message says which.
+        RuntimeError: `device` is "cuda", and there is no GPU or no trainer built for it.
         TrainingInterrupted: on Ctrl-C or when `poll` says so, with the state so far.
 
     Example:
@@ -183,6 +193,8 @@ def train_together(
     """
     counts = {"steps": steps, "batch_size": batch_size, "evaluate_every": evaluate_every}
     _check(dtype, seed, counts, betas, adam_eps)
+    native = native_train(device, threads)
+    check_runs(device, runs, dtype, batch_size)
     team = Team(runs, _replica_ids(replicas), seed, dtype, batch_size, steps, resume)
     total = sum(int(np.sum(steps - state.step)) for state in team.states)
     with watch(progress, total) as bar:
@@ -192,7 +204,7 @@ def train_together(
             return poll is None or bool(poll(done))
 
         try:
-            completed = _core.train(
+            completed = native(
                 members=team.members(steps // evaluate_every + 2),
                 batch_size=team.batch_size,
                 seed=seed,
@@ -200,7 +212,6 @@ def train_together(
                 adam=(*betas, adam_eps),
                 steps=steps,
                 evaluate_every=evaluate_every,
-                threads=threads or cores(),
                 poll=watch_and_poll,
             )
         except KeyboardInterrupt:

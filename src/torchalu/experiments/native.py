@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import ClassVar
 
 import polars as pl
+import torch
 from torch import nn
 
 from torchalu.arguments import check_positive_integers
@@ -68,6 +69,7 @@ class NativeStudy:
             "stall": self.runs.stall,
             "give_up": self.runs.give_up,
             "team": self.runs.team,
+            **({} if self.runs.device == "cpu" else {"device": self.runs.device}),
         }
         self.configuration = json.loads(json.dumps(described))  # tuples become lists
 
@@ -83,25 +85,37 @@ class NativeStudy:
             raise ValueError(f"settings holds {twice[0]} twice; give each once")
 
     def chunks(self) -> list[Chunk]:
-        """All teams of the first seed, then of the second, and so on."""
+        """All teams of the first seeds that are trained together, then of the next, and so on."""
         return [
-            Chunk(f"team{number}-seed{seed}", sum(setting.cost for setting in team))
-            for seed in self.runs.seed_numbers
+            Chunk(
+                f"team{number}-{_name(seeds)}", sum(setting.cost for setting in team) * len(seeds)
+            )
+            for seeds in self.runs.together
             for number, team in enumerate(self._teams())
         ]
 
     def run(self, chunk: Chunk, scratch: Path, report: Report) -> Part:  # noqa: ARG002
-        """Train a team on one seed; see `torchalu.train.Study`."""
-        number, seed = (int(word.lstrip("teamsd")) for word in chunk.name.split("-"))
-        team = self._teams()[number]
-        results = self._train(team, seed, report)
-        pairs = list(zip(team, results, strict=True))
+        """Train a team on one seed, or on several; see `torchalu.train.Study`."""
+        word, name = chunk.name.split("-", 1)
+        team = self._teams()[int(word.removeprefix("team"))]
+        seeds = next(seeds for seeds in self.runs.together if _name(seeds) == name)
+        results = self._train(team, seeds, report)
+        singles = [
+            (
+                setting,
+                seed,
+                result.only(k),
+                _key(setting) if len(seeds) == 1 else f"{_key(setting)}|{seed}",
+            )
+            for setting, result in zip(team, results, strict=True)
+            for k, seed in enumerate(seeds)
+        ]
         return Part(
-            pl.concat([_records(setting, result) for setting, result in pairs]),
-            pl.concat([self._outcome(setting, seed, result) for setting, result in pairs]),
+            pl.concat([_records(setting, result) for setting, _, result, _ in singles]),
+            pl.concat([self._outcome(*single[:3]) for single in singles]),
             {
-                f"{_key(setting)}|{name}": tensor[0].clone()
-                for setting, result in pairs
+                f"{key}|{name}": tensor[0].clone()
+                for *_, result, key in singles
                 for name, tensor in result.best_parameters.items()
             },
         )
@@ -131,23 +145,24 @@ class NativeStudy:
             teams += [group[bounds[k] : bounds[k + 1]] for k in range(count)]
         return teams
 
-    def _train(self, team: Sequence[Setting], seed: int, report: Report) -> list[Result]:
+    def _train(self, team: Sequence[Setting], seeds: Sequence[int], report: Report) -> list[Result]:
         steps = team[0].steps
         stopped: list[Stopped] = []
 
         def poll(done: int) -> bool:
             try:
-                report(min(done / (steps * len(team)), 1.0))
+                report(min(done / (steps * len(team) * len(seeds)), 1.0))
             except Stopped as reason:
                 stopped.append(reason)
             return not stopped
 
         try:
             return train_together(
-                [self._run_of(setting, seed) for setting in team],
+                [self._run_of(setting, seeds) for setting in team],
                 steps=steps,
-                replicas=[seed],
+                replicas=list(seeds),
                 threads=1,
+                device=self.runs.device,
                 poll=poll,
             )
         except TrainingInterrupted:
@@ -155,12 +170,17 @@ class NativeStudy:
                 raise stopped[0] from None
             raise
 
-    def _run_of(self, setting: Setting, seed: int) -> Run:
-        """The setting for the engine, with what ends it early."""
+    def _run_of(self, setting: Setting, seeds: Sequence[int]) -> Run:
+        """The setting for the engine, with the starts of the seeds and what ends it early."""
         stall = self.runs.stall
         if stall is None and self._is_hopeless(setting):
             stall = self.runs.give_up
-        return replace(setting.run(seed), settle=self.runs.settle, stall=stall)
+        run = replace(setting.run(seeds[0]), settle=self.runs.settle, stall=stall)
+        if run.initial is None:
+            return run
+        starts = [setting.initial(seed) or {} for seed in seeds]
+        initial = {name: torch.cat([start[name] for start in starts]) for name in run.initial}
+        return replace(run, initial=initial)
 
     def _is_hopeless(self, setting: Setting) -> bool:
         """Did the paper solve none of this setting's runs?"""
@@ -192,6 +212,10 @@ def _records(setting: Setting, result: Result) -> pl.DataFrame:
 
 def _key(setting: Setting) -> str:
     return "|".join(str(value) for value in setting.labels.values())
+
+
+def _name(seeds: Sequence[int]) -> str:
+    return f"seed{seeds[0]}" if len(seeds) == 1 else f"seeds{seeds[0]}-{seeds[-1]}"
 
 
 def _panels(

@@ -8,6 +8,7 @@ from typing import Annotated, TypeAlias
 import tyro
 
 from torchalu.arguments import check_positive_integers
+from torchalu.engine.device import DEVICES
 from torchalu.experiments.seeds import check_first_seed
 
 
@@ -24,9 +25,11 @@ class Runs:
         give_up: the same only for a model and operation of which the paper solved no run; it does
             nothing in an experiment without published counts.
         team: most settings in a chunk.
+        device: "cpu", with a chunk for each seed, or "cuda", with all seeds in one: a GPU is full
+            with a thousand runs at once.
 
     Raises:
-        ValueError: a count that is not positive, a seed below 0.
+        ValueError: a count that is not positive, a seed below 0, an unknown device.
 
     Example:
         >>> list(Runs(seeds=3, first_seed=7).seed_numbers)
@@ -40,6 +43,7 @@ class Runs:
     stall: int | None = None
     give_up: int | None = None
     team: int = 8
+    device: str = "cpu"
 
     def __post_init__(self) -> None:
         for name in ("seeds", "steps", "settle", "stall", "give_up", "team"):
@@ -47,11 +51,24 @@ class Runs:
             if value is not None:
                 check_positive_integers(**{name: value})
         check_first_seed(self.first_seed, self.seeds)
+        if self.device not in DEVICES:
+            raise ValueError(f"device is {self.device!r}; choose from {', '.join(DEVICES)}")
 
     @property
     def seed_numbers(self) -> range:
         """The numbers of the seeds."""
         return range(self.first_seed, self.first_seed + self.seeds)
+
+    @property
+    def together(self) -> list[range]:
+        """The seeds that are trained together, in their order.
+
+        Example:
+            >>> Runs(seeds=2).together, Runs(seeds=2, device="cuda").together
+            ([range(0, 1), range(1, 2)], [range(0, 2)])
+        """
+        seeds = self.seed_numbers
+        return [seeds] if self.device == "cuda" else [range(k, k + 1) for k in seeds]
 
 
 RunOptions: TypeAlias = Annotated[Runs, tyro.conf.arg(name="")]

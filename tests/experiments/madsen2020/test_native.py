@@ -16,6 +16,7 @@ from torchalu.experiments.setting import Model, Setting
 from torchalu.nn import NAU
 from torchalu.tasks import SimpleFunction
 from torchalu.train import Stopped
+from warp_training import emulate
 
 TINY = {
     "table1": {},
@@ -297,3 +298,24 @@ def test_noise_is_judged_in_units_of_itself(tmp_path):
     (table,) = study.summarize(outcomes).values()
     median = outcomes.group_by("model").agg(pl.col("error_to_noise").median()).sort("model")
     assert table["error_to_noise_median"].to_list() == median["error_to_noise"].to_list()
+
+
+def test_all_seeds_at_once_on_a_gpu(tmp_path, monkeypatch):
+    emulate(monkeypatch)
+    settings = {"models": ("NMU", "Linear"), "operations": ("add",)}
+    one_by_one = get("madsen2020.table2")(Runs(seeds=2, steps=20), **settings)
+    at_once = get("madsen2020.table2")(Runs(seeds=2, steps=20, device="cuda"), **settings)
+    assert [chunk.name for chunk in at_once.chunks()] == ["team0-seeds0-1"]
+    assert at_once.configuration["device"] == "cuda"
+    assert "device" not in one_by_one.configuration
+    (part,) = carry_out(at_once, tmp_path)
+    parts = carry_out(one_by_one, tmp_path)
+    for name in ("outcomes", "records"):
+        keys = [*at_once.keys, "step"][: 4 if name == "records" else 3]
+        expected = pl.concat([getattr(each, name) for each in parts]).sort(keys)
+        assert_frame_equal(getattr(part, name).sort(keys), expected, rel_tol=1e-4, abs_tol=1e-5)
+    for seed in range(2):
+        expected = parts[seed].weights["NMU|add|0.weight"]
+        torch.testing.assert_close(
+            part.weights[f"NMU|add|{seed}|0.weight"], expected, rtol=1e-5, atol=1e-5
+        )
