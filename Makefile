@@ -48,7 +48,8 @@ $(VENV)/.installed: $(VENV)/bin/python $(CORE) | $(VENV)/.compiler
 	touch $@
 
 $(VENV)/.installed-dev: $(VENV)/bin/python $(CORE) | $(VENV)/.compiler
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[dev]"
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[dev]" \
+	  --config-settings=cmake.define.TORCHALU_EMULATED=ON
 	touch $@ $(VENV)/.installed
 
 clean:

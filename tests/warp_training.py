@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from torchalu import _core
+from torchalu import _emulated
 from torchalu.engine import Run, train, train_together
 from torchalu.engine.device import native_train
 from torchalu.nn import (
@@ -59,7 +59,7 @@ def emulate(monkeypatch, kept=0, launch_steps=1000):
     """Give device="cuda" the emulated trainer, which keeps `kept` features in fast memory."""
 
     def native(poll, **arguments):
-        _core.train_emulated(**arguments, launch_steps=launch_steps, kept=kept)
+        _emulated.train(**arguments, launch_steps=launch_steps, kept=kept)
         return bool(poll(0))
 
     monkeypatch.setattr(

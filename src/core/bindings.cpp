@@ -12,7 +12,6 @@
 #include <stdexcept>
 #include <tuple>
 
-#include "cuda/emulated.hpp"
 #include "dispatch.hpp"
 #include "logic.hpp"
 #include "recurrence.hpp"
@@ -29,13 +28,6 @@ bool train_team(const std::vector<MemberTuple> &tuples, int batch_size, std::uin
   const TeamOfTuples plans(tuples, batch_size, seed, replica_ids, adam, steps, evaluate_every);
   const bool wide = is_double(std::get<0>(std::get<7>(tuples.front())));
   return run_with_poll(poll, [&](const auto &ask) { return train(plans.team(), wide, threads, ask); });
-}
-
-void train_team_emulated(const std::vector<MemberTuple> &tuples, int batch_size, std::uint64_t seed,
-                         const Identities &replica_ids, const AdamTuple &adam, std::int64_t steps,
-                         std::int64_t evaluate_every, std::int64_t launch_steps, int kept) {
-  const TeamOfTuples plans(tuples, batch_size, seed, replica_ids, adam, steps, evaluate_every);
-  train_emulated(plans.team(), launch_steps, kept);
 }
 
 // The matrix of a stack (matrices, rows, columns) with a number.
@@ -185,9 +177,6 @@ NB_MODULE(_core, m) {
   m.def("select_instruction_set", &select_engine, nb::arg("name"));
   m.def("train", &train_team, nb::arg("members"), nb::arg("batch_size"), nb::arg("seed"), nb::arg("replica_ids"),
         nb::arg("adam"), nb::arg("steps"), nb::arg("evaluate_every"), nb::arg("threads"), nb::arg("poll"));
-  m.def("train_emulated", &train_team_emulated, nb::arg("members"), nb::arg("batch_size"), nb::arg("seed"),
-        nb::arg("replica_ids"), nb::arg("adam"), nb::arg("steps"), nb::arg("evaluate_every"), nb::arg("launch_steps"),
-        nb::arg("kept"));
   m.def("nmu_forward", &forward, nb::arg("input"), nb::arg("weight"), nb::arg("output"), nb::arg("threads"));
   m.def("nmu_backward", &backward, nb::arg("grad_output"), nb::arg("input"), nb::arg("weight"), nb::arg("grad_input"),
         nb::arg("grad_weight"), nb::arg("threads"));
