@@ -28,7 +28,7 @@ from torchalu.kernels.recurrence_triton import (
 
 _SHORT = 128
 _ONE_TILE = {"block_rows": 64, "block_maps": 32, "block_inner": 32, "num_warps": 4}
-_ONE_SEQUENCE = {"block_rows": 64, "block_maps": 64, "block_inner": 32, "num_warps": 8}
+_ONE_SEQUENCE = {"block_rows": 64, "block_maps": 32, "block_inner": 32, "num_warps": 4}
 """Rows and maps of a tile, over how many maps a product is summed at a time, and warps."""
 _BLOCK = 1024
 _KEPT = 5
