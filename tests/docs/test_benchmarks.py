@@ -68,3 +68,8 @@ def test_a_gpu():
     assert (
         f"4001 symbols takes {single['ours']:.3f} ms, {one:.1f} times the floor, one of 32" in other
     )
+    readme = " ".join((ROOT / "README.md").read_text("utf-8").split())
+    first = steps[0]
+    said = f"takes {first['ours']:.0f} ns a replica, {first['ratio']:.1f} times as fast as on the"
+    assert f"{said} 16 cores" in readme
+    assert document["machine"]["cores"] == 16
