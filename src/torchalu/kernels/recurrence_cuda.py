@@ -27,8 +27,7 @@ from torchalu.kernels.recurrence_triton import (
 )
 
 _SHORT = 128
-_ONE_TILE = {"block_rows": 64, "block_maps": 32, "block_inner": 32, "num_warps": 4}
-_ONE_SEQUENCE = {"block_rows": 64, "block_maps": 32, "block_inner": 32, "num_warps": 4}
+_TILE: dict[str, Any] = {"block_rows": 64, "block_maps": 32, "block_inner": 32, "num_warps": 4}
 """Rows and maps of a tile, over how many maps a product is summed at a time, and warps."""
 _BLOCK = 1024
 _KEPT = 5
@@ -97,7 +96,6 @@ class _Launch:
     ) -> None:
         self.sequences = sequences
         self.whole = sequences.length <= _SHORT
-        self.block: dict[str, Any] = _ONE_SEQUENCE if self.whole else _ONE_TILE
         self.key = _signed_key(seed)
         self.noise = float(noise)
         self.ends = lengths, steps
@@ -110,13 +108,9 @@ class _Launch:
             "precision": "ieee" if double else "tf32x3",
         }
 
-    def blocks(self, columns: int) -> int:
-        """How many blocks of columns a row has."""
-        return -(-columns // self.block["block_maps"])
-
     def grid(self, columns: int) -> tuple[int, int]:
         """Programs for as many columns, where each has one tile."""
-        return -(-self.sequences.rows // self.block["block_rows"]), self.blocks(columns)
+        return -(-self.sequences.rows // _TILE["block_rows"]), _blocks(columns)
 
     def where(self, step: int) -> tuple[int, int, int]:
         """The arguments that change from call to call."""
@@ -161,11 +155,11 @@ def recurrence_forward(
     states, resets, gates, candidates = slots.parts(memory)
     states[0] = sequences.pad(state * inside[:, :, None, None])
     maps = sequences.maps
-    blocks = launch.blocks(2 * maps) + launch.blocks(maps)
+    blocks = _blocks(2 * maps) + _blocks(maps)
     saturated = state.new_zeros(sequences.rows, blocks, dtype=torch.float64)
     gate_weight, candidate_weight = (_weights(w, back=False) for w in parameters[::2])
     numbers = launch.key, launch.noise
-    same = {"noisy": noise > 0, "kept": kept, **launch.sizes, **launch.dot, **launch.block}
+    same = {"noisy": noise > 0, "kept": kept, **launch.sizes, **launch.dot, **_TILE}
     memories = states, resets, gates, candidates, saturated
     more = {"drops": launch.drops, "levels": levels, **same}
     if launch.whole:
@@ -213,8 +207,8 @@ def recurrence_backward(
     within = grad_gates, grad_candidates, torch.empty_like(grads), slope
     gate_weight, candidate_weight = (_weights(w, back=True) for w in parameters[::2])
     mixture = {"drops": launch.drops, **launch.sizes, "wide": launch.dot["wide"]}
-    kinds = {**launch.sizes, **launch.dot, **launch.block}
-    same = {**mixture, **launch.dot, **launch.block}
+    kinds = {**launch.sizes, **launch.dot, **_TILE}
+    same = {**mixture, **launch.dot, **_TILE}
     all_but_grads = states, gates, candidates, *within
     if launch.whole:
         all_steps_back[(sequences.batch,)](
@@ -223,7 +217,7 @@ def recurrence_backward(
         )  # fmt: skip
     else:
         grid = launch.grid(sequences.maps)
-        tile = {name: size for name, size in launch.block.items() if name != "block_inner"}
+        tile = {name: size for name, size in _TILE.items() if name != "block_inner"}
         mixture_back[grid](
             grads, *all_but_grads, *launch.ends, launch.keep, *launch.where(count - 1),
             launch.key, **mixture, **tile,
@@ -263,6 +257,11 @@ def _sequences(state: Tensor, parameters: tuple[Tensor, ...], steps: int) -> _Se
     """The sizes of a batch."""
     batch, length, _, maps = state.shape
     return _Sequences(batch, length, maps, parameters[0].shape[-2], steps)
+
+
+def _blocks(columns: int) -> int:
+    """How many blocks as many columns fill, the last in part."""
+    return -(-columns // _TILE["block_maps"])
 
 
 def _signed_key(seed: int) -> int:
