@@ -47,8 +47,14 @@ def test_what_three_networks_of_products_mend():
     assert row["networks"].split() == [f"bmul-improved-seed{seed}" for seed in (0, 2, 3)]
     assert (row["strings"], row["length"], row["right"], row["count"]) == ("random", 2000, 20, 20)
     alone = right(products(RESULTS / "table1_hardest"), 2000)
-    said = "which have {}, {} and {} of the same 20".format(*alone.values())
+    said = "which have {}, {} and {} of the same 20".format(*(alone[seed] for seed in (0, 2, 3)))
     assert f"{said}, have all 20 together" in page
+    (row,) = pl.read_csv(RESULTS / "products_by_five" / "ensemble_seeds.csv").to_dicts()
+    named = ["bmul_seed1/bmul-improved-seed1"]
+    named += [f"bmul_hardest_seed{seed}/bmul-improved-seed{seed}" for seed in (0, 2, 3, 4)]
+    assert row["networks"].split() == named
+    assert (row["strings"], row["length"], row["right"], row["count"]) == ("random", 2000, 20, 20)
+    assert "and so have five: seed 1 of table 1 and the four of the present recipe" in page
 
 
 def test_what_the_order_of_operands_tells():
