@@ -57,6 +57,32 @@ def test_what_three_networks_of_products_mend():
     assert "and so have five: seed 1 of table 1 and the four of the present recipe" in page
 
 
+def test_which_of_four_starts_is_chosen():
+    page = " ".join((ROOT / "docs/kaiser2016.md").read_text(encoding="utf-8").split())
+    (row,) = pl.read_csv(RESULTS / "starts_choices.csv").to_dicts()
+    seeds = products(RESULTS / "table1_hardest")
+    tested = right(seeds, 2000)
+    assert row["seeds_of_starts"].split() == [str(seed) for seed in tested]
+    said = (
+        "seeds 0, 2, 3 and 4 have {}, {}, {} and {} of 16 right; of the 20 of the tests they have "
+    )
+    said = said.format(*row["validation_right"].split()) + "{}, {}, {} and {}.".format(
+        *tested.values()
+    )
+    assert said in page
+    assert (row["chosen"], row["validation_count"]) == (3, 16)
+    assert (
+        "Chosen is seed 3, which has all right but one of 1000 of 100 bits and one of 200" in page
+    )
+    wrong = seeds.filter(seed=3, strings="random").with_columns(pl.col("count") - pl.col("right"))
+    assert dict(wrong.select("length", "count").iter_rows()) == {
+        20: 0, 25: 0, 100: 1, 200: 1, 2000: 0,
+    }  # fmt: skip
+    measured = pl.read_csv(RESULTS / "starts_seeds.csv").select("length", "right", "count")
+    chosen = seeds.filter(seed=3, strings="random").select("length", "right", "count")
+    assert measured.sort("length").equals(chosen.sort("length"))
+
+
 def test_what_the_order_of_operands_tells():
     page = " ".join((ROOT / "docs/kaiser2016.md").read_text(encoding="utf-8").split())
     rows = pl.read_csv(RESULTS / "orders_seeds.csv")

@@ -58,7 +58,7 @@ def test_each_group_has_its_best_on_validation_strings_tested(run, tmp_path):
             share = string_accuracy(network.load(), task, every).rate
             assert abs(right[seed] / 200 - share) < 0.15
     tables = study.summarize(outcomes)
-    assert tables["starts"]["seeds"].to_list() == [2, 2]
+    assert tables["starts"]["groups"].to_list() == [2, 2]
     assert tables["starts_choices"]["seed"].to_list() == [0, 1]
 
 

@@ -138,13 +138,15 @@ class StartsStudy:
             outcomes: of all chunks.
 
         Returns:
-            `starts`, of random strings, where `seeds` counts the groups, and `starts_adversarial`;
-            `starts_choices`, a row a group: how many validation strings each start has right, and
-            the `chosen`.
+            `starts`, of random strings, where `all_right` counts the groups without an error, and
+            `right`, `count` and `rate` are those of the group that validates best;
+            `starts_adversarial`; `starts_choices`, a row a group: how many validation strings each
+            start has right, and the `chosen`.
         """
         labels = ["task", "model", "starts"]
         lengths = by_length(outcomes, labels)
-        tables = {"starts": lengths.filter(pl.col("strings") == RANDOM).drop("strings")}
+        random = lengths.filter(pl.col("strings") == RANDOM).rename({"seeds": "groups"})
+        tables = {"starts": random.drop("strings", "chosen_seed")}
         others = adversarial(lengths, labels)
         if others.height:
             tables["starts_adversarial"] = others
