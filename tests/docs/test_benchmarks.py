@@ -56,6 +56,11 @@ def test_a_gpu():
     assert f"A training step of products is {floors[training]:.0f} times that" in page
     one, many = (floors[f"{count} x 4001 symbols: a step of inference"] for count in (1, 32))
     assert f"symbols are {one:.1f} times the floor one at a time, and {many:.1f} times 32" in page
+    few, full = (floors[f"{count} x 41 symbols: 41 steps there and back"] for count in (32, 512))
+    said = (
+        f"forward and back are {few:.0f} times the floor, and those of 512 strings {full:.1f} times"
+    )
+    assert said in page
     other = " ".join((ROOT / "docs" / "kaiser2016.md").read_text("utf-8").split())
     row = rows[training]
     assert (
