@@ -95,7 +95,7 @@ def compare_shares() -> None:
                     native_train(device, threads), **(shares if device == "cuda" else {})
                 )
                 print(f"  {warps:3} warps, kept {kept:2}:", end=" ")
-                print(f"{step(stack, 'cuda', 2000, MULTIPROCESSORS * 48):.1f}", flush=True)
+                print(f"{step(stack, 'cuda', 2000, REPLICAS):.1f}", flush=True)
         trainer.native_train = native_train
 
 
