@@ -27,6 +27,14 @@ from torchalu.tasks import SimpleFunction
 
 OPTIONS = {"steps": 50, "seed": 5, "evaluate_every": 25, "device": "cuda"}
 
+CHANGES = {
+    "two_sided": {"interpolation_range": ((-6.0, -2.0), (2.0, 6.0))},
+    "correlated": {"correlation": 0.3},
+    "noisy": {"noise": 0.1},
+    "subsets": {"subsets": ((0, 3, 3), (9, 1))},
+}
+"""Of a task."""
+
 STACKS = {
     "nmu": lambda n: [NAU(n, 2), NMU(2, 1)],
     "nau": lambda n: [NAU(n, 2), NAU(2, 1)],

@@ -11,7 +11,7 @@ from torchalu.engine import TrainingInterrupted, train
 from torchalu.engine.device import gpu
 from torchalu.nn import NAU, NMU
 from torchalu.tasks import SimpleFunction
-from warp_training import OPTIONS, STACKS, assert_ends_are_equal, assert_equal, both
+from warp_training import CHANGES, OPTIONS, STACKS, assert_ends_are_equal, assert_equal, both
 
 trainer = importlib.import_module("torchalu.engine.trainer")
 
@@ -40,16 +40,7 @@ def test_operations(operation, in_features):
     assert_equal(*both([NAU(in_features, 2), NMU(2, 1)], task))
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"interpolation_range": ((-6.0, -2.0), (2.0, 6.0))},
-        {"correlation": 0.3},
-        {"noise": 0.1},
-        {"subsets": ((0, 3, 3), (9, 1))},
-    ],
-    ids=["two_sided", "correlated", "noisy", "subsets"],
-)
+@pytest.mark.parametrize("changes", CHANGES.values(), ids=CHANGES)
 def test_tasks(changes):
     task = SimpleFunction("add", in_features=12, evaluation_rows=200, **changes)
     assert_equal(*both([NAU(12, 2), NMU(2, 1)], task, steps=20, batch_size=120, clip_norm=0.5))

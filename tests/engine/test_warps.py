@@ -9,7 +9,15 @@ import torch
 from torchalu.engine import train
 from torchalu.nn import NAU, NMU
 from torchalu.tasks import SimpleFunction, Table
-from warp_training import OPTIONS, STACKS, assert_ends_are_equal, assert_equal, both, emulate
+from warp_training import (
+    CHANGES,
+    OPTIONS,
+    STACKS,
+    assert_ends_are_equal,
+    assert_equal,
+    both,
+    emulate,
+)
 
 
 @pytest.fixture
@@ -34,16 +42,7 @@ def test_equals_the_cpu_with_features_kept(emulated, kept):
 
 @pytest.mark.usefixtures("emulated")
 @pytest.mark.parametrize("operation", ["add", "sub", "mul", "div", "square", "root"])
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"interpolation_range": ((-6.0, -2.0), (2.0, 6.0))},
-        {"correlation": 0.3},
-        {"noise": 0.1},
-        {"subsets": ((0, 3, 3), (9, 1))},
-    ],
-    ids=["two_sided", "correlated", "noisy", "subsets"],
-)
+@pytest.mark.parametrize("changes", CHANGES.values(), ids=CHANGES)
 def test_tasks(operation, changes):
     if operation == "root" and "interpolation_range" in changes:
         pytest.skip("the root of a negative sum is no number")
