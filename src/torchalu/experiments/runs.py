@@ -26,7 +26,7 @@ class Runs:
             nothing in an experiment without published counts.
         team: most settings in a chunk.
         device: "cpu", with a chunk for each seed, or "cuda", with all seeds in one: a GPU is full
-            with a thousand runs at once.
+            with some thousands of runs at once.
 
     Raises:
         ValueError: a count that is not positive, a seed below 0, an unknown device.

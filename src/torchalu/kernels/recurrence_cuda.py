@@ -30,6 +30,7 @@ _SHORT = 128
 _TILE: dict[str, Any] = {"block_rows": 64, "block_maps": 32, "block_inner": 32, "num_warps": 4}
 """Rows and maps of a tile, over how many maps a product is summed at a time, and warps."""
 _BLOCK = 1024
+"""Elements that a program of the dropout at the start decides on."""
 _KEPT = 5
 """Numbers that are kept of each map in each step: state, reset state, two gates, candidate."""
 
