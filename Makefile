@@ -4,6 +4,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+INSTALL := $(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt --editable
 CORE := CMakeLists.txt pyproject.toml constraints.txt $(wildcard src/core/* src/core/cuda/*)
 
 .PHONY: demo test test-long bench data docs lint clean
@@ -11,9 +12,9 @@ CORE := CMakeLists.txt pyproject.toml constraints.txt $(wildcard src/core/* src/
 demo: $(VENV)/.installed
 	$(BIN)/python examples/demo.py
 
-test: $(VENV)/.installed-dev lint data
+test: $(VENV)/.installed-dev data
+	$(MAKE) --jobs 2 lint docs
 	$(BIN)/python -m pytest -m "not long" -n auto --dist loadfile
-	$(MAKE) docs
 
 test-long: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -m long
@@ -44,11 +45,11 @@ $(VENV)/.compiler:
 	  { echo "torchalu needs a C++20 compiler (GCC 11, Clang 14 or later): install one, or point CXX at it" >&2; exit 1; }
 
 $(VENV)/.installed: $(VENV)/bin/python $(CORE) | $(VENV)/.compiler
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[all]"
+	$(INSTALL) ".[all]"
 	touch $@
 
 $(VENV)/.installed-dev: $(VENV)/bin/python $(CORE) | $(VENV)/.compiler
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[dev]" \
+	$(INSTALL) ".[dev]" \
 	  --config-settings=cmake.define.TORCHALU_EMULATED=ON
 	touch $@ $(VENV)/.installed
 

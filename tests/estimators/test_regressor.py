@@ -34,11 +34,10 @@ def equal(formula, text):
 @pytest.mark.parametrize("noise", [0.0, 0.01])
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_recovery(operation, noise):
-    for seed in (100, 101) if noise == 0 else (100,):
-        X, y = make_table(operation, noise, seed)
-        model = ArithmeticRegressor(**FAST).fit(X, y)
-        assert equal(model.formula_, operation)
-        assert model.certificate_.exact is (noise == 0)
+    X, y = make_table(operation, noise, seed=100)
+    model = ArithmeticRegressor(**FAST).fit(X, y)
+    assert equal(model.formula_, operation)
+    assert model.certificate_.exact is (noise == 0)
 
 
 @pytest.mark.long
