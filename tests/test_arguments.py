@@ -11,7 +11,7 @@ from torchalu.arguments import (
 
 
 def test_integers_of_any_kind_pass():
-    check_positive_integers(rows=1, seeds=2**70, steps=np.int32(3))
+    check_positive_integers(rows=1, seeds=2**63 - 1, steps=np.int32(3))
 
 
 @pytest.mark.parametrize("value", [True, 1.0, "3", None, np.float64(2), np.bool_(True)])
@@ -23,6 +23,13 @@ def test_what_is_no_integer_is_a_type_error(value):
 @pytest.mark.parametrize("value", [0, -1, np.int64(0)])
 def test_what_is_not_positive_is_a_value_error(value):
     with pytest.raises(ValueError, match=f"^rows is {value}; give a positive integer$"):
+        check_positive_integers(seeds=1, rows=value)
+
+
+@pytest.mark.parametrize("value", [2**63, 10**30])
+def test_what_nothing_can_count_is_a_value_error(value):
+    wanted = f"^rows is {value}; give a positive integer, 2\\*\\*63 - 1 at most$"
+    with pytest.raises(ValueError, match=wanted):
         check_positive_integers(seeds=1, rows=value)
 
 

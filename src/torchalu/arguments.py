@@ -4,6 +4,8 @@ import math
 from numbers import Integral
 from typing import Any
 
+_MOST = 2**63 - 1  # of what PyTorch and NumPy count
+
 
 def check_positive_integers(**counts: int) -> None:
     """Refuse numbers of things, or sizes, that are not positive integers.
@@ -13,7 +15,7 @@ def check_positive_integers(**counts: int) -> None:
 
     Raises:
         TypeError: one is no integer.
-        ValueError: one is 0 or negative.
+        ValueError: one is 0 or negative, or above 2**63 - 1.
 
     Example:
         >>> check_positive_integers(rows=3, seeds=0)
@@ -25,6 +27,8 @@ def check_positive_integers(**counts: int) -> None:
             raise TypeError(f"{name} is {value!r}; give a positive integer")
         if value < 1:
             raise ValueError(f"{name} is {value}; give a positive integer")
+        if value > _MOST:
+            raise ValueError(f"{name} is {value}; give a positive integer, 2**63 - 1 at most")
 
 
 def check_integers_from_zero(**numbers: int) -> None:
