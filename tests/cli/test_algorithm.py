@@ -78,8 +78,8 @@ def test_train_writes_a_checkpoint_that_runs(tmp_path, capsys):
     assert len(learned.run("0110")) <= 4
     card = json.loads((tmp_path / "runs/copy/copy.json").read_text())
     assert card["command"] == (
-        "torchalu algorithm train copy --form diagonal --length 4 --maps 6 --steps 30 --seed 0 "
-        "--seeds 1"
+        "torchalu algorithm train copy --form diagonal --length 4 --maps 6 --steps 30 --attempts 4 "
+        "--seed 0 --seeds 1"
     )
     assert (card["seed"], card["steps"], card["seeds_tried"]) == (0, 30, 1)
     assert {entry["length"] for entry in card["measured"]} == {4, 20}
@@ -357,6 +357,7 @@ def test_an_example_of_each_task(capsys):
         (["train", "badd", "--maps", "0"], ["--maps is 0; allowed: 1 or more"]),
         (["train", "badd", "--length", "0"], ["--length is 0"]),
         (["train", "badd", "--steps", "0"], ["--steps is 0"]),
+        (["train", "badd", "--attempts", "0"], ["--attempts is 0; allowed: 1 or more"]),
         (["train", "badd", "--seeds", "0"], ["--seeds is 0"]),
         (["train", "badd", "--seed", "-1"], ["--seed is -1; allowed: 0 or more"]),
         (["train", "badd", "--device", "gpu"], ["device is 'gpu'", "give cpu, or cuda with a GPU"]),

@@ -45,8 +45,11 @@ class Train:
     """Numbers at each position of the state; by default those of the form's recipe."""
 
     steps: Annotated[int | None, tyro.conf.arg(metavar="N")] = None
-    """Most steps of an attempt; by default those of the recipe. One that holds on no longer
-    strings is given up for the next."""
+    """Most steps of an attempt; by default those of the recipe."""
+
+    attempts: Annotated[int | None, tyro.conf.arg(metavar="N")] = None
+    """Most attempts of a start, by default those of the recipe. One that does not hold on longer
+    strings is given up for the next; the best is kept."""
 
     seed: Annotated[int, tyro.conf.arg(metavar="N")] = 0
     """Of the first start."""
@@ -113,7 +116,7 @@ class Train:
         """Raises where an argument is sure to fail later on."""
         from torchalu.experiments.settings_study import check_device
 
-        for name in ("length", "maps", "steps", "seeds"):
+        for name in ("length", "maps", "steps", "attempts", "seeds"):
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise ValueError(f"--{name} is {value}; allowed: 1 or more")
@@ -134,8 +137,9 @@ class Train:
         """The recipe, with what was asked for in its place."""
         longest = task.symbols(length)
         changes: dict[str, Any] = {"bins": (longest,)}
-        if self.steps is not None:
-            changes["steps"] = self.steps
+        for name in ("steps", "attempts"):
+            if getattr(self, name) is not None:
+                changes[name] = getattr(self, name)
         if self.maps is not None:
             changes["maps"] = self.maps
             if self.form == "diagonal":
@@ -153,6 +157,7 @@ class Train:
             "length": length,
             "maps": training.maps,
             "steps": training.steps,
+            "attempts": training.attempts,
             "seed": self.seed,
             "seeds": self.seeds,
         }

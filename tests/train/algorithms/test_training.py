@@ -187,6 +187,28 @@ def test_attempts_that_hold_on_no_longer_strings_are_given_up(tmp_path, monkeypa
     assert losses[0][0] == losses[1][0] != first["training_loss"][0]
 
 
+@pytest.mark.parametrize(("wrong", "attempts"), [(1, 2), (0, 1)])
+def test_an_attempt_whose_end_finds_a_wrong_string_is_given_up(monkeypatch, wrong, attempts):
+    """It takes all its steps, as 15 of 16 longer strings are right, which is enough until then."""
+
+    def all_but(module, task, texts):
+        correct = np.arange(len(texts)) >= wrong * (len(texts[0]) > 3)
+        return dataclasses.replace(string_accuracy(module, task, texts), correct=correct)
+
+    monkeypatch.setattr("torchalu.train.algorithms.validation.string_accuracy", all_but)
+    training = AlgorithmTraining(
+        maps=6, bins=(2, 3), batch=8, steps=300, ramp=20, settle=20, evaluate_every=10,
+        validate_at=(1.0, 2.0), validation_strings=16, attempts=2, patience=20,
+    )  # fmt: skip
+    result = train_algorithm(algorithm("copy"), training)
+    tries = result.records.partition_by("attempt")
+    assert len(tries) == attempts
+    assert result.generalizes is (wrong == 0)
+    for each in tries:
+        assert each["step"].max() - each["hardening_began"].max() == 40
+    assert result.chosen["validation_loss"][0] == result.records["validation_loss"].min()
+
+
 def test_kill_minus_nine_at_random_moments(tmp_path):
     """Every method's state is kept: the files are those of unbroken trainings."""
     random = np.random.default_rng(0)

@@ -1,6 +1,7 @@
 """What the settings of a training reach: its strings, validation, gradients and memory."""
 
 import dataclasses
+import math
 
 import polars as pl
 import pytest
@@ -116,6 +117,26 @@ def test_attempts_are_joined_one_after_the_other():
         *((0, 10, 1.0, -1.0), (0, 20, 3.0, 20.0)),
         *((1, 30, 5.0, -1.0), (1, 40, 7.0, 30.0), (1, 50, 10.0, 30.0)),
     ]
+
+
+@pytest.mark.parametrize(
+    ("right", "noise", "generalizes"),
+    [
+        ([1.0, 1.0], None, True),
+        ([1.0, 1.0], 1.0, True),
+        ([1.0, 31 / 32], 1.0, False),
+        ([1.0, 1.0], 63 / 64, False),
+        ([1.0, 1.0], math.nan, False),
+        ([], 1.0, False),
+    ],
+)
+def test_what_generalizes_is_right_on_all_validation_strings(right, noise, generalizes):
+    rows = {"step": [20] * len(right), "right": pl.Series(right, dtype=pl.Float64)}
+    if noise is not None:
+        rows["right_under_noise"] = [noise] * len(right)
+    worse = {name: [10 if name == "step" else 0.0] for name in rows}
+    records = pl.concat([pl.DataFrame(worse), pl.DataFrame(rows, pl.DataFrame(worse).schema)])
+    assert AlgorithmResult(nn.Identity(), records, "ended", 20, 20, 1.0).generalizes is generalizes
 
 
 def test_memory_that_gradients_take_is_reckoned_with(monkeypatch):

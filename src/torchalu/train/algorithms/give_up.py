@@ -6,11 +6,12 @@ from collections.abc import Mapping
 
 from torchalu.arguments import check_positive_integers
 from torchalu.train.algorithms.hardening import Hardening
+from torchalu.train.algorithms.result import AlgorithmResult
 from torchalu.train.algorithms.validation import right_by_symbols
 from torchalu.train.hooks import Hook, Progress
 
 GIVEN_UP = "given up"
-"""The status of an attempt that `GiveUp` has ended."""
+"""The status of an attempt that another one follows; see `GiveUp`."""
 
 
 class GiveUp(Hook):
@@ -19,14 +20,15 @@ class GiveUp(Hook):
     Networks that answer all strings of the training lengths may have learned something that works
     on those alone; more steps seldom change it. Others hold on strings a few times longer, and err
     now and then on much longer ones: where the training still waits for them to be right (`wait` of
-    `Hardening`), and none of the evaluations with whole noise finds that they are, it ends too.
+    `Hardening`), and none of the evaluations with whole noise finds that they are, it ends too. One
+    that goes on to its own end is given up then if a validation string is wrong in what is kept.
 
     Args:
         hardening: which begins when the task is learned.
         patience: steps from there, and from each evaluation that finds nearly all validation
             strings of a length right, in which another has to; and those from
             the step with whole noise on in which one has to find those of all lengths right, if the
-            training waits longer than that for it; one that has begun to settle is left alone.
+            training waits longer than that for it; one that has begun to settle goes on to its end.
         held: the fraction of them that has to be right.
         at: this length, in symbols; the second that is validated at if left out.
 
@@ -57,6 +59,14 @@ class GiveUp(Hook):
             raise ValueError(f"held is {held}; give a number above 0, 1 at most")
         self.hardening, self.patience, self.held, self.at = hardening, patience, held, at
         self.held_at, self.given_up = -1, False
+
+    def gives_up(self, attempt: AlgorithmResult) -> bool:
+        """Whether another attempt is to follow one.
+
+        Args:
+            attempt: as it has ended, by this or by itself.
+        """
+        return self.given_up or (attempt.status == "ended" and not attempt.generalizes)
 
     def after_evaluation(self, progress: Progress, row: Mapping[str, float]) -> None:
         """End where patience is at its end."""

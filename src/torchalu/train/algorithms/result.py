@@ -45,9 +45,10 @@ class AlgorithmResult:
 
     @property
     def generalizes(self) -> bool:
-        """Whether all validation strings are right, those of all lengths."""
-        right = self.chosen["right"].to_list()  # a length is left out only if others are wrong
-        return bool(right) and all(share == 1 for share in right)
+        """Whether all validation strings are right: of all lengths, and under noise, if any."""
+        rows = self.chosen  # a length is left out only if others are wrong
+        measured = [name for name in ("right", "right_under_noise") if name in rows.columns]
+        return rows.height > 0 and all((rows[name] == 1).all() for name in measured)
 
 
 def joined(attempts: Sequence[AlgorithmResult]) -> AlgorithmResult:

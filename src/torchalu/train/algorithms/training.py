@@ -58,7 +58,7 @@ def train_algorithm(
 
     The best step is chosen on validation strings of the training lengths and of several times
     those, which neither training nor tests see; see `StringValidation`. An attempt that learns the
-    task, but holds on no longer strings, is given up for one with another start; see `GiveUp`.
+    task, but does not hold on longer strings, is given up for one with another start; see `GiveUp`.
     With a folder, a broken training goes on from the checkpoint in it, and ends with the same
     numbers bit for bit.
 
@@ -170,15 +170,18 @@ def _attempt(
         rounding = next((hook for hook in hooks if isinstance(hook, Rounding)), None)
         if rounding is not None:
             module.levels = rounding.levels_at(result.best_step)
-    given_up = any(isinstance(hook, GiveUp) and hook.given_up for hook in hooks)
-    return AlgorithmResult(
+    attempt = AlgorithmResult(
         module.eval(),
         validation.by_length(result.records),
-        GIVEN_UP if given_up else result.status,
+        result.status,
         result.steps,
         result.best_step,
         result.records["seconds"][-1],  # of the last evaluation, however often it is asked for
     )
+    give_up = next((hook for hook in hooks if isinstance(hook, GiveUp)), None)
+    if give_up is not None and give_up.gives_up(attempt):
+        return dataclasses.replace(attempt, status=GIVEN_UP)
+    return attempt
 
 
 def _check_module(module: nn.Module, training: AlgorithmTraining) -> None:
