@@ -4,7 +4,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-INSTALL := $(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt --editable
+INSTALL := $(BIN)/python -m pip install --quiet --constraint constraints.txt --editable
 CORE := CMakeLists.txt pyproject.toml constraints.txt $(wildcard src/core/* src/core/cuda/*)
 
 .PHONY: demo test test-long bench data docs lint clean
