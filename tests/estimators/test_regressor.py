@@ -31,7 +31,7 @@ def equal(formula, text):
     return sympy.simplify(formula - sympy.sympify(text)) == 0
 
 
-@pytest.mark.parametrize("noise", [0.0, 0.01])
+@pytest.mark.parametrize("noise", [pytest.param(0.0, marks=pytest.mark.long), 0.01])
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_recovery(operation, noise):
     X, y = make_table(operation, noise, seed=100)
