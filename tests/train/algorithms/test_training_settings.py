@@ -1,12 +1,9 @@
 """What the settings of a training reach: its strings, validation, gradients and memory."""
 
 import dataclasses
-import math
 
-import polars as pl
 import pytest
 import torch
-from torch import nn
 
 from torchalu.evaluate import string_accuracy
 from torchalu.tasks import StringFileTask, algorithm
@@ -16,7 +13,6 @@ from torchalu.train.algorithms import (
     string_loss,
     train_algorithm,
 )
-from torchalu.train.algorithms.result import AlgorithmResult, joined
 from torchalu.train.algorithms.start import check_training_memory
 
 TINY = AlgorithmTraining(
@@ -98,45 +94,6 @@ def test_the_gradient_is_clipped():
         moved.append(max((state[name] - start[name]).abs().max().item() for name in start))
     assert moved[0] < 1e-6
     assert moved[1] > 1e-3
-
-
-def test_attempts_are_joined_one_after_the_other():
-    def attempt(steps, losses, began, seconds):
-        records = pl.DataFrame(
-            {"step": steps, "seconds": seconds, "validation_loss": losses, "hardening_began": began}
-        )
-        best = steps[losses.index(min(losses))]
-        return AlgorithmResult(nn.Identity(), records, "ended", steps[-1], best, seconds[-1])
-
-    first = attempt([10, 20], [0.5, 0.4], [-1.0, 20.0], [1.0, 3.0])
-    second = attempt([10, 20, 30], [0.6, 0.2, 0.3], [-1.0, 10.0, 10.0], [2.0, 4.0, 7.0])
-    whole = joined([first, second])
-    assert (whole.module, whole.best_step, whole.steps) == (second.module, 40, 50)
-    assert whole.seconds == 10.0
-    assert whole.records.select("attempt", "step", "seconds", "hardening_began").rows() == [
-        *((0, 10, 1.0, -1.0), (0, 20, 3.0, 20.0)),
-        *((1, 30, 5.0, -1.0), (1, 40, 7.0, 30.0), (1, 50, 10.0, 30.0)),
-    ]
-
-
-@pytest.mark.parametrize(
-    ("right", "noise", "generalizes"),
-    [
-        ([1.0, 1.0], None, True),
-        ([1.0, 1.0], 1.0, True),
-        ([1.0, 31 / 32], 1.0, False),
-        ([1.0, 1.0], 63 / 64, False),
-        ([1.0, 1.0], math.nan, False),
-        ([], 1.0, False),
-    ],
-)
-def test_what_generalizes_is_right_on_all_validation_strings(right, noise, generalizes):
-    rows = {"step": [20] * len(right), "right": pl.Series(right, dtype=pl.Float64)}
-    if noise is not None:
-        rows["right_under_noise"] = [noise] * len(right)
-    worse = {name: [10 if name == "step" else 0.0] for name in rows}
-    records = pl.concat([pl.DataFrame(worse), pl.DataFrame(rows, pl.DataFrame(worse).schema)])
-    assert AlgorithmResult(nn.Identity(), records, "ended", 20, 20, 1.0).generalizes is generalizes
 
 
 def test_memory_that_gradients_take_is_reckoned_with(monkeypatch):
