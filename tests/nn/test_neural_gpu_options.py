@@ -128,6 +128,19 @@ def test_device_and_dtype_reach_the_parameters(kind):
 
 
 @kinds
+@pytest.mark.parametrize("training", [True, False])
+def test_shapes_alone_come_out_of_meta_tensors(kind, training):
+    options = {"dropout": 0.1, "noise": 0.5, "parameter_sets": 2}
+    real = make(kind, **options).train(training)
+    model = kind(**real.configuration(), device="meta").train(training)
+    expected, shapes = real.unroll(SYMBOLS, seed=0), model.unroll(SYMBOLS.to("meta"), seed=0)
+    assert [part.shape for part in shapes] == [part.shape for part in expected]
+    assert all(part.is_meta for part in shapes)
+    shapes.logits.sum().backward()
+    assert all(p.grad.shape == p.shape and p.grad.is_meta for p in model.parameters())
+
+
+@kinds
 @pytest.mark.parametrize(
     ("options", "message"),
     [

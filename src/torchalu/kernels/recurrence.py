@@ -2,7 +2,8 @@
 
 In float32 and float64 on a CPU it runs in the native core, which computes the positions and steps
 of each sequence alone. On CUDA devices the diagonal cell runs in Triton where it is installed, in
-the same dtypes. Everything else runs in torch's own operations.
+the same dtypes. Everything else runs in torch's own operations; on the device `meta` nothing runs,
+and shapes alone come out.
 """
 
 from typing import Any
@@ -76,8 +77,9 @@ def unroll(
         tensor([0.8750, 0.8750, 0.8750])
     """
     parameters = gate_weight, gate_bias, candidate_weight, candidate_bias
-    fused = (_is_native(state) or _is_in_triton(state, cell == "diagonal")) and not is_transformed()
-    if not (torch.compiler.is_compiling() or fused):
+    fused = _is_native(state) or _is_in_triton(state, cell == "diagonal")
+    operator = (fused or state.is_meta) and not is_transformed()
+    if not (torch.compiler.is_compiling() or operator):
         options = _options(cell == "diagonal", cutoff, levels, keep, noise, seed)
         return recurrence_forms.unroll(state, lengths, steps, *parameters, **options)
     kept = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in (state, *parameters))
