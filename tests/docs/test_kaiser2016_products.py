@@ -303,19 +303,31 @@ def test_what_the_zoos_products_are():
     assert measured == {(kind, length): (good, count) for kind, length, good, count in table}
     random = {length: counts for (kind, length), counts in measured.items() if kind == "random"}
     assert random == dict.fromkeys((20, 25, 100, 200), (1000, 1000)) | {2000: (20, 20)}
-    more = pl.read_csv(RESULTS / "products_of_2000_bits" / "ensemble_seeds.csv").row(0, named=True)
-    assert (more["networks"], more["count"], more["right"]) == ("bmul-improved-seed4", 100, 100)
-    said = "bits each are right and all of 100 of 2000, where the others have"
-    others = listed(n for seed, n in right(seeds, 2000).items() if seed != 4)
-    assert f"all of 1000 pairs of 20, 25, 100 and 200 {said} {others} of 20; so are" in readme
+    for seed, folder in ((0, "_seed0"), (1, "_seed1"), (4, "")):
+        more = pl.read_csv(RESULTS / f"products_of_2000_bits{folder}" / "ensemble_seeds.csv")
+        (row,) = more.filter(strings="random", length=2000).to_dicts()
+        assert row["networks"] == f"bmul-improved-seed{seed}"
+        assert (row["count"], row["right"]) == (100, 100)
+    assert "three are, seeds 0, 1 and 4, each on all of 100 products of 2000 bits" in page
+    said = "all of 1000 pairs of 20, 25, 100 and 200 bits each are right and all of 100 of 2000"
+    lost = seeds.filter(strings="random").with_columns(pl.col("count") - pl.col("right"))
+    shorter = {
+        seed: lost.filter(pl.col("length") < 2000, seed=seed)["count"].sum() for seed in range(5)
+    }
+    assert shorter == {0: 0, 1: 0, 2: 2, 3: 2, 4: 0}
+    others = " and ".join(str(right(seeds, 2000)[seed]) for seed in (2, 3))
+    assert (
+        f"{said}, and so it is with two other seeds; the last two have {others} of 20 of" in readme
+    )
+    assert "and err twice each on the 4000 shorter ones" in readme
     assert (
         "are the first 20, the chosen seed has all right (`results/kaiser2016/products_of" in page
     )
     texts = [next(Strings((2000,), 1, n, False).sets(learned.task))[2] for n in (20, 100)]
     assert texts[0] == texts[1][:20]
     runs = [measured["runs", length][0] for length in (200, 2000)]
-    assert f"so are {runs[0]} of 10 pairs of 200 bits" in readme
-    assert f"of equal digits, and {runs[1]} of 10 of 2000" in readme
+    said = f"runs of equal digits, {runs[0]} of 10 of 200 bits are right, and {runs[1]} of 10 of"
+    assert f"{said} 2000" in readme
     wrong = {key: count - good for key, (good, count) in measured.items() if good < count}
     assert wrong.keys() == {("runs", n) for n in (100, 200, 2000)} | {("sparse", 2000)}
     assert wrong["sparse", 2000] == 2
