@@ -6,15 +6,22 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import TypeAlias
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
-from torch.func import vmap
 
 from torchalu import functional
 from torchalu.arguments import check_positive_integers
+from torchalu.functional._log_space import magnitude, saturating_exp
 from torchalu.functional.nmu import nmu_definition
+
+Rows: TypeAlias = Float[Tensor, "batch _"]
+Matrices: TypeAlias = Float[Tensor, "batch out in"]
+
+_EPS = 1e-7
+"""Keeps the logarithm of 0 finite, as in `functional.nac_mul`."""
 
 _MOST = math.exp(20.0)
 """Where registers stop, as an iNALU's product does; no program comes to so much."""
@@ -28,17 +35,20 @@ class ConfiguredUnit:
     """A unit that takes each of its parameters anew with each row of its input.
 
     Attributes:
-        apply: gives the outputs from the rows and the parameters for each.
+        weights: gives the weights that it computes with from its parameters, of any number of rows
+            and steps at once.
+        apply: gives the outputs from the rows and the weights for each.
         matrices: how many of its parameters are of shape (out, in).
         vectors: how many more are of shape (out,).
     """
 
+    weights: Callable[..., tuple[Tensor, ...]]
     apply: Callable[..., Float[Tensor, "batch out"]]
     matrices: int
     vectors: int = 0
 
     def split(
-        self, numbers: Float[Tensor, "batch numbers"], outputs: int, inputs: int
+        self, numbers: Float[Tensor, "*batch numbers"], outputs: int, inputs: int
     ) -> list[Tensor]:
         """The parameters that so many numbers are.
 
@@ -62,48 +72,59 @@ class ConfiguredUnit:
         return (self.matrices * inputs + self.vectors) * outputs
 
 
-def _nac(x: Tensor, w_hat: Tensor, m_hat: Tensor) -> Tensor:
-    return functional.nac(x, w_hat, m_hat)
+def _sums(x: Rows, weight: Matrices) -> Rows:
+    """As `functional.nau`, with a matrix for each row."""
+    return torch.matmul(weight, x.unsqueeze(-1)).squeeze(-1)
 
 
-def _nalu(x: Tensor, w_hat: Tensor, m_hat: Tensor, gate: Tensor) -> Tensor:
-    return functional.nalu(x, functional.nac_weight(w_hat, m_hat), gate)
+def _products(x: Rows, weight: Matrices) -> Rows:
+    """As `functional.nac_mul`, with a matrix for each row."""
+    return saturating_exp(_sums(torch.log(magnitude(x) + _EPS), weight))
 
 
-def _nalu_with_gate(x: Tensor, w_hat: Tensor, m_hat: Tensor, gate: Tensor) -> Tensor:
-    weight = functional.nac_weight(w_hat, m_hat)
-    added, multiplied = functional.nau(x, weight), functional.nac_mul(x, weight)
-    return torch.sigmoid(gate) * added + torch.sigmoid(-gate) * multiplied
+def _either(logit: Rows, added: Rows, multiplied: Rows) -> Rows:
+    """What a gate lets through."""
+    return torch.sigmoid(logit) * added + torch.sigmoid(-logit) * multiplied
 
 
-def _nau(x: Tensor, weight: Tensor) -> Tensor:
-    return functional.nau(x, weight.clamp(-1, 1))
+def _nac_weight(w_hat: Tensor, m_hat: Tensor, *gate: Tensor) -> tuple[Tensor, ...]:
+    return functional.nac_weight(w_hat, m_hat), *gate
 
 
-def _gated(
-    x: Float[Tensor, "batch in"],
-    nau_weight: Float[Tensor, "batch out in"],
-    nmu_weight: Float[Tensor, "batch out in"],
-    gate: Float[Tensor, "batch out in"],
-) -> Float[Tensor, "batch out"]:
-    """As `functional.gated_nau_nmu`, for all rows at once, with 0.5 added to the NMU's weight.
+def _nalu(x: Rows, weight: Matrices, gate: Matrices) -> Rows:
+    return _nalu_with_gate(x, weight, _sums(x, gate))
+
+
+def _nalu_with_gate(x: Rows, weight: Matrices, gate: Rows) -> Rows:
+    return _either(gate, _sums(x, weight), _products(x, weight))
+
+
+def _nau_weight(weight: Tensor) -> tuple[Tensor, ...]:
+    return (weight.clamp(-1, 1),)
+
+
+def _gated_weights(nau: Tensor, nmu: Tensor, gate: Tensor) -> tuple[Tensor, ...]:
+    """With 0.5 added to the NMU's.
 
     Numbers from the LSTM are near 0 at first; so the weight starts between its bounds, 0 and 1.
     """
-    logit = torch.einsum("bi,boi->bo", x, gate)
-    product = nmu_definition(x, (0.5 + nmu_weight).clamp(0, 1))
+    return nau.clamp(-1, 1), (0.5 + nmu).clamp(0, 1), gate
+
+
+def _gated(x: Rows, nau_weight: Matrices, nmu_weight: Matrices, gate: Matrices) -> Rows:
+    """As `functional.gated_nau_nmu`, with matrices for each row."""
     limit = torch.finfo(x.dtype).max
-    added = vmap(_nau)(x, nau_weight)
-    return torch.sigmoid(logit) * added + torch.sigmoid(-logit) * product.clamp(-limit, limit)
+    product = nmu_definition(x, nmu_weight).clamp(-limit, limit)
+    return _either(_sums(x, gate), _sums(x, nau_weight), product)
 
 
 CONFIGURED: Mapping[str, ConfiguredUnit] = MappingProxyType(
     {
-        "NALU": ConfiguredUnit(vmap(_nalu), 3),
-        "NALU,gate": ConfiguredUnit(vmap(_nalu_with_gate), 2, 1),
-        "NAC": ConfiguredUnit(vmap(_nac), 2),
-        "NAU": ConfiguredUnit(vmap(_nau), 1),
-        "GatedNAUNMU": ConfiguredUnit(_gated, 3),
+        "NALU": ConfiguredUnit(_nac_weight, _nalu, 3),
+        "NALU,gate": ConfiguredUnit(_nac_weight, _nalu_with_gate, 2, 1),
+        "NAC": ConfiguredUnit(_nac_weight, _sums, 2),
+        "NAU": ConfiguredUnit(_nau_weight, _sums, 1),
+        "GatedNAUNMU": ConfiguredUnit(_gated_weights, _gated, 3),
     }
 )
 """The units that an LSTM can configure, by name."""
@@ -163,13 +184,13 @@ class Configured(nn.Module):
         self, input: Float[Tensor, "batch steps in"], numbers: Float[Tensor, "batch steps"]
     ) -> Float[Tensor, "batch steps registers"]:
         """Run over sequences."""
-        settings = self.parameters_of(self.lstm(input)[0]).unbind(1)
+        parameters = self.unit.split(self.parameters_of(self.lstm(input)[0]), *self.shape)
+        weights = (weight.unbind(1) for weight in self.unit.weights(*parameters))
         state = input.new_zeros(input.shape[0], self.registers)
         states = []
-        for setting, number in zip(settings, numbers.unbind(1), strict=True):
+        for number, *weight in zip(numbers.unbind(1), *weights, strict=True):
             seen = torch.cat((number.unsqueeze(-1), state), -1)
-            parameters = self.unit.split(setting, *self.shape)
-            state = _bounded(self.unit.apply(seen, *parameters))
+            state = _bounded(self.unit.apply(seen, *weight))
             states.append(state)
         return torch.stack(states, 1)
 
