@@ -149,7 +149,7 @@ def test_what_five_seeds_of_products_say():
     said = (
         f"its first attempt had {lost} of the 192 wrong, {short} of 1000 products of 100 bits and"
     )
-    assert f"{said} {near} of 200, and {20 - right(first, 2000)[2]} of 20 of 2000; two" in page
+    assert f"{said} {near} of 200, and {20 - right(first, 2000)[2]} of 20 of 2000; later" in page
     for seed, attempts in ATTEMPTS.items():
         parts = RESULTS / "networks" / NETWORKS[seed] / "parts"
         records = pl.read_parquet(parts / f"bmul-improved-seed{seed}.parquet")
