@@ -6,12 +6,14 @@ from concurrent.futures import ThreadPoolExecutor
 
 import polars as pl
 import pytest
+import torch
 
 from torchalu import experiments
 from torchalu.cli import main, results
 from torchalu.cli.run import _read
 from torchalu.experiments import Runs, get
 from torchalu.train import RunFolder
+from warp_training import emulate
 
 TINY = ["run", "madsen2020.table1", "--steps", "2000"]
 
@@ -77,6 +79,21 @@ def test_results_are_merged_by_key(tiny, tmp_path):
     assert [run["rows"] for run in runs] == [3, 4]
     assert runs[0]["command"].endswith("--out a --models NMU --results res --quiet")
     assert all(run["core_hours"] > 0 and run["processor"] and run["date"] for run in runs)
+    assert not any("device" in run or "device_hours" in run for run in runs)
+
+
+def test_results_of_a_gpu_say_which_and_how_long_it_worked(tiny, tmp_path, monkeypatch):
+    emulate(monkeypatch)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda device: f"the GPU of {device}")
+    run = ("--seeds", 1, "--models", "NMU", "--steps", 20, "--device", "cuda", "--quiet")
+    assert tiny(*run, "--results", "res", "--out", "here") == 0
+    (made,) = json.loads((tmp_path / "res" / "table1.json").read_text())["runs"]
+    assert made["device"] == "the GPU of cuda"
+    (entry,) = json.loads((tmp_path / "here" / "environment.json").read_text())
+    assert entry["device"] == "the GPU of cuda"
+    assert entry["seconds"] > 0
+    assert made["device_hours"] == pytest.approx(entry["seconds"] / 3600, abs=1e-6)
 
 
 def test_outcomes_of_table_2_count_in_table_6(tmp_path, monkeypatch):

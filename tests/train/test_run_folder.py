@@ -60,6 +60,8 @@ def test_what_is_read_is_what_the_study_gave(done):
 def test_each_start_is_noted(done):
     with RunFolder(done, Subtraction(3)) as folder:
         assert len(folder.environments) == 2
+        assert folder.environments[0]["seconds"] > 0
+        assert "seconds" not in folder.environments[1]
 
 
 def test_another_instruction_set_is_named(done, caplog):

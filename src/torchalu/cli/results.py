@@ -345,6 +345,16 @@ def _entries(path: Path) -> dict[str, dict[str, Any]]:
         ) from error
 
 
+def _on_device(run: RunFolder) -> dict[str, Any]:
+    """Of a run on a GPU its name, and how many hours it was at work, as far as noted."""
+    starts: list[Any] = [start for start in run.environments if "device" in start]
+    if not starts:
+        return {}
+    names = sorted({start["device"] for start in starts})
+    hours = sum(start.get("seconds", 0.0) for start in starts) / 3600
+    return {"device": "; ".join(names), "device_hours": round(hours, 6)}
+
+
 def _entry(run: RunFolder, command: str) -> dict[str, Any]:
     """What made a run's outcomes."""
     versions: Any = run.environments[-1]["versions"]
@@ -356,6 +366,7 @@ def _entry(run: RunFolder, command: str) -> dict[str, Any]:
         "rows": run.runs,
         "core_hours": round(run.core_hours, 6),
         "processor": "; ".join(run.processors),
+        **_on_device(run),
         "settings": _digests(run.study),
         "ends": {n: v for n, v in run.study.configuration.items() if n in _ENDS},
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,9 +18,12 @@ from torchalu.engine import Result, Run, TrainingInterrupted, train_together
 from torchalu.evaluate import outcomes, summarize
 from torchalu.experiments.runs import Runs
 from torchalu.experiments.setting import Label, Setting
+from torchalu.experiments.stored_team import store_team, stored_team
 from torchalu.train import JSON, Chunk, Part, Report, Stopped
 
 Observe = Callable[[Setting, int, nn.Sequential], Mapping[str, float]]
+
+_STORE_EVERY_SECONDS = 60.0
 
 
 @dataclass
@@ -94,12 +98,14 @@ class NativeStudy:
             for number, team in enumerate(self._teams())
         ]
 
-    def run(self, chunk: Chunk, scratch: Path, report: Report) -> Part:  # noqa: ARG002
+    def run(self, chunk: Chunk, scratch: Path, report: Report) -> Part:
         """Train a team on one seed, or on several; see `torchalu.train.Study`."""
         word, name = chunk.name.split("-", 1)
         team = self._teams()[int(word.removeprefix("team"))]
         seeds = next(seeds for seeds in self.runs.together if _name(seeds) == name)
-        results = self._train(team, seeds, report)
+        runs = [self._run_of(setting, seeds) for setting in team]
+        training = _Training(chunk.name, scratch, report, runs, seeds, self.runs.device)
+        results = training.complete(team[0].steps)
         singles = [
             (
                 setting,
@@ -145,31 +151,6 @@ class NativeStudy:
             teams += [group[bounds[k] : bounds[k + 1]] for k in range(count)]
         return teams
 
-    def _train(self, team: Sequence[Setting], seeds: Sequence[int], report: Report) -> list[Result]:
-        steps = team[0].steps
-        stopped: list[Stopped] = []
-
-        def poll(done: int) -> bool:
-            try:
-                report(min(done / (steps * len(team) * len(seeds)), 1.0))
-            except Stopped as reason:
-                stopped.append(reason)
-            return not stopped
-
-        try:
-            return train_together(
-                [self._run_of(setting, seeds) for setting in team],
-                steps=steps,
-                replicas=list(seeds),
-                threads=1,
-                device=self.runs.device,
-                poll=poll,
-            )
-        except TrainingInterrupted:
-            if stopped:
-                raise stopped[0] from None
-            raise
-
     def _run_of(self, setting: Setting, seeds: Sequence[int]) -> Run:
         """The setting for the engine, with the starts of the seeds and what ends it early."""
         stall = self.runs.stall
@@ -201,6 +182,70 @@ class NativeStudy:
             pl.lit(int(result.steps[0]), dtype=pl.Int64).alias("steps"),
             pl.lit(result.status[0]).alias("status"),
         ).with_columns(pl.col(pl.Int32).cast(pl.Int64))
+
+
+@dataclass
+class _Training:
+    """Of a chunk's settings on its seeds; stored once a minute, and when it is to stop."""
+
+    chunk: str
+    scratch: Path
+    report: Report
+    runs: Sequence[Run]
+    seeds: Sequence[int]
+    device: str
+
+    def complete(self, steps: int) -> list[Result]:
+        """The results after so many steps, from where it stands in the scratch folder."""
+        results = stored_team(self.scratch, self.chunk, self.runs)
+        while True:
+            watch = _Watch(self.report, steps, len(self.runs) * len(self.seeds), results)
+            try:
+                return train_together(
+                    self.runs,
+                    steps=steps,
+                    replicas=list(self.seeds),
+                    resume=results,
+                    threads=1,
+                    device=self.device,
+                    poll=watch,
+                )
+            except TrainingInterrupted as interrupted:
+                results = interrupted.result
+                store_team(self.scratch, self.chunk, results)
+                if watch.stopped is not None:
+                    raise watch.stopped from None
+                if not watch.paused:
+                    raise
+
+
+class _Watch:
+    """Reports how far all replicas are; ends the training to have it stored, or to stop."""
+
+    def __init__(
+        self, report: Report, steps: int, count: int, results: Sequence[Result] | None
+    ) -> None:
+        self.stopped: Stopped | None = None
+        self.paused = False
+        self._report, self._steps = report, steps * count
+        self._before = sum(_steps_done(result, steps) for result in results or ())
+        self._end = time.monotonic() + _STORE_EVERY_SECONDS
+
+    def __call__(self, done: int) -> bool:
+        try:
+            self._report(min((self._before + done) / self._steps, 1.0))
+        except Stopped as reason:
+            self.stopped = reason
+        self.paused = time.monotonic() > self._end
+        return self.stopped is None and not self.paused
+
+
+def _steps_done(result: Result, steps: int) -> int:
+    """As the trainer counts: all, for a replica that has ended."""
+    return sum(
+        int(step) if status == "running" else steps
+        for step, status in zip(result.steps, result.status, strict=True)
+    )
 
 
 def _records(setting: Setting, result: Result) -> pl.DataFrame:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -125,6 +127,11 @@ def complete(folder: RunFolder, engine: Engine, *, progress: bool = False) -> pl
         Exception: the first error of a chunk.
     """
     if folder.todo:
-        with Progress(folder, progress) as bar:
-            engine(folder, bar)
+        begin = time.perf_counter()
+        try:
+            with Progress(folder, progress) as bar:
+                engine(folder, bar)
+        finally:
+            with suppress(OSError):  # a full disk: what is recorded matters more
+                folder.note_end(time.perf_counter() - begin)
     return folder.outcomes()

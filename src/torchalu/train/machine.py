@@ -7,6 +7,8 @@ import platform
 from importlib import metadata
 from pathlib import Path
 
+import torch
+
 from torchalu.engine import instruction_set
 from torchalu.engine.cores import cores
 from torchalu.train.study import JSON
@@ -15,12 +17,16 @@ _PACKAGES = ("torchalu", "torch", "numpy", "polars")
 _CPU_INFO = Path("/proc/cpuinfo")
 
 
-def environment() -> dict[str, JSON]:
+def environment(device: str = "cpu") -> dict[str, JSON]:
     """What results may owe to the machine and to the packages, as JSON can say it.
+
+    Args:
+        device: "cpu", "cuda" or "cuda:0" and so on.
 
     Returns:
         `time` (UTC), `versions` by package, `python`, `platform`, `host`, `processor`, `cores`
-        (those that this process may use) and `instruction_set` (of the native trainer).
+        (those that this process may use) and `instruction_set` (of the native trainer); on a GPU
+        `device`, its name.
 
     Example:
         >>> sorted(environment())[:3]
@@ -35,6 +41,7 @@ def environment() -> dict[str, JSON]:
         "processor": processor(),
         "cores": cores(),
         "instruction_set": instruction_set(),
+        **({} if device == "cpu" else {"device": _name(device)}),
     }
 
 
@@ -50,6 +57,11 @@ def processor() -> str:
             if line.startswith("model name"):
                 return line.partition(":")[2].strip()
     return platform.processor() or platform.machine() or "unknown"
+
+
+def _name(device: str) -> str:
+    """A GPU's name, or that of the device where torch knows none."""
+    return torch.cuda.get_device_name(device) if torch.cuda.is_available() else device
 
 
 def _version(package: str) -> str | None:

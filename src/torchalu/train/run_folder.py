@@ -23,7 +23,7 @@ from torchalu.train.part_files import (
     read_part,
     write_part,
 )
-from torchalu.train.run_notes import LOCK, check_configuration, create_folder, note_start
+from torchalu.train.run_notes import LOCK, check_configuration, create_folder, note_end, note_start
 from torchalu.train.spent import Spent, read_spent, write_spent
 from torchalu.train.study import JSON, Chunk, Study
 
@@ -88,7 +88,9 @@ class RunFolder:
             self._folder.mkdir(exist_ok=True)
             for folder in (self._folder, self.path / "summary", self.path / "spent"):
                 remove_unfinished(folder)
-            self.environments: list[dict[str, JSON]] = note_start(self.path)
+            self.environments: list[dict[str, JSON]] = note_start(
+                self.path, str(study.configuration.get("device", "cpu"))
+            )
             self._read_parts()
         except BaseException:
             self.close()
@@ -118,6 +120,17 @@ class RunFolder:
     def processors(self) -> list[str]:
         """The names of the processors that the parts come from."""
         return sorted({cost.processor for _, cost in self._parts.values()})
+
+    def note_end(self, seconds: float) -> None:
+        """Note in `environments` how long this process has worked.
+
+        Args:
+            seconds: that have passed.
+
+        Raises:
+            OSError: if it cannot be written.
+        """
+        note_end(self.path, self.environments, seconds)
 
     def outcomes(self) -> pl.DataFrame:
         """The outcomes of all parts that are there, in the order of the study's chunks."""

@@ -69,11 +69,12 @@ def check_configuration(folder: Path, study: Study) -> None:
         )
 
 
-def note_start(folder: Path) -> list[dict[str, JSON]]:
+def note_start(folder: Path, device: str = "cpu") -> list[dict[str, JSON]]:
     """Adds this process to the list of those that worked on a folder.
 
     Args:
         folder: the run folder, locked.
+        device: that the study is carried out on.
 
     Returns:
         The list, this process's own entry last.
@@ -90,7 +91,7 @@ def note_start(folder: Path) -> list[dict[str, JSON]]:
         entries = []
         aside = set_aside(path, ".corrupt")
         _LOGGER.warning("%s cannot be read; it is set aside as %s", path, aside.name)
-    mine = environment()
+    mine = environment(device)
     for key in ("instruction_set", "versions"):
         if entries and entries[-1].get(key) != mine[key]:
             _LOGGER.warning(
@@ -102,8 +103,27 @@ def note_start(folder: Path) -> list[dict[str, JSON]]:
                 mine[key],
             )
     entries.append(mine)
-    write_atomic(path, json.dumps(entries, indent=1) + "\n")
+    _write_environments(folder, entries)
     return entries
+
+
+def note_end(folder: Path, entries: list[dict[str, JSON]], seconds: float) -> None:
+    """Adds to this process's entry how long its work has taken; none is there if it is killed.
+
+    Args:
+        folder: the run folder, locked.
+        entries: from `note_start`; the last one is changed.
+        seconds: that have passed.
+
+    Raises:
+        OSError: if it cannot be written.
+    """
+    entries[-1]["seconds"] = round(seconds, 3)
+    _write_environments(folder, entries)
+
+
+def _write_environments(folder: Path, entries: list[dict[str, JSON]]) -> None:
+    write_atomic(folder / _ENVIRONMENT, json.dumps(entries, indent=1) + "\n")
 
 
 def _is_entry(value: Any) -> bool:
