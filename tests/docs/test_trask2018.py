@@ -171,6 +171,38 @@ def test_test_and_validation_digits_would_admit_the_same_laws_as_far_as_the_page
     assert "83.4% or less" in page("digits")
 
 
+def test_what_the_sums_of_an_lstm_and_its_units_say():
+    seeds = committed("figure6_seeds")
+    assert set(seeds.group_by("model", "digits").len()["len"]) == {10}
+    text = page("words_programs")
+    assert "Ten seeds, of 10,000 steps each" in text
+    exact = seeds.group_by("model", "digits").agg((pl.col("right") == 1).sum())
+    exact = {(model, digits): count for model, digits, count in exact.iter_rows()}
+    assert exact["NAC", 4] == exact["NAU", 4] == 10
+    assert "add numbers of four digits without an error, with every one of the ten seeds" in text
+    assert exact["GatedNAUNMU", 4] == 1
+    rows = {row[0]: row[1:] for row in _shares(seeds, 4)}
+    three = {row[0]: row[1] for row in _shares(seeds, 3)}
+    said = f"{three['GatedNAUNMU']} of the digits of sums of three-digit numbers right, and "
+    assert said + f"{rows['GatedNAUNMU'][0]} of four-digit ones" in text
+    gate, numbers = rows["NALU,gate"], rows["NALU"]
+    said = (
+        f"{gate[0]} of the digits where the LSTM sets the gate, and {numbers[0]} where it depends"
+    )
+    assert said in text
+    assert f"the best of ten {gate[1]} and {numbers[1]}" in text
+    for name in ("LSTM", "UGRNN", "DNC"):
+        assert seeds.filter(model=name, digits=2)["matching"].min() > 0.99
+        assert seeds.filter(model=name, digits=3)["matching"].max() < 0.1
+
+
+def _shares(seeds, digits):
+    """The median and the best part of digits that match, by model, as the page writes them."""
+    rows = seeds.filter(digits=digits).group_by("model")
+    shares = rows.agg(pl.col("matching").median(), pl.col("matching").max().alias("best"))
+    return [(model, *(f"{100 * share:.1f}%" for share in two)) for model, *two in shares.rows()]
+
+
 def study_of(command):
     """The study of a command without `torchalu run`."""
     name, *options = shlex.split(command)
