@@ -49,9 +49,9 @@ def draw_curves(summary: pl.DataFrame, *, title: str = "") -> Figure:
             line = summary.filter(own).sort("step")
             x = line["step"].to_numpy()
             mean, low, high = (line[name].cast(pl.Float64).to_numpy() for name in _MEASURES)
-            axes.fill_between(x, low, high, color=color, alpha=0.12, lw=0)
+            axes.fill_between(x, low, high, color=color, alpha=0.05, lw=0)
             axes.plot(
-                x, mean, color=color, marker=marker, ms=3.5, lw=0.9, label=model,
+                x, mean, color=color, marker=marker, ms=3.5, lw=1.2, label=model,
                 mec="white", mew=0.4,
             )  # fmt: skip
         axes.set_title(f"{digits} digits", fontsize=11, color=INK)
