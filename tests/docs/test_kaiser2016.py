@@ -1,8 +1,10 @@
 """What the README and the page on Neural GPUs say, against the committed results."""
 
+import json
 from pathlib import Path
 
 import polars as pl
+import pytest
 
 from torchalu import zoo
 from torchalu.tasks import algorithm
@@ -59,6 +61,31 @@ def test_what_the_original_form_adds():
         40
     ]
     assert "two of five sums at every length where an operand is zero, at 2000 bits three" in page
+
+
+def test_what_the_original_form_adds_after_all_its_steps():
+    page = " ".join((ROOT / "docs/kaiser2016.md").read_text(encoding="utf-8").split())
+    folder = RESULTS / "table1_original_60000"
+    seeds = pl.read_csv(folder / "table1_seeds.csv").filter(strings="random").sort("length")
+    assert seeds.select("task", "model", "seed").unique().rows() == [("badd", "original", 2)]
+    (run,) = json.loads((folder / "table1.json").read_text("utf-8"))["runs"]
+    hours = f"table1_original_60000`, {run['core_hours']:.1f} core-hours"
+    assert f"for all the 60,000 steps that are the default (`results/kaiser2016/{hours})" in page
+    assert set(seeds["steps"]) == {60_000}
+    assert set(seeds["best_step"]) == {26_400}
+    assert (60_000 - 26_400) // 200 == 168
+    assert "The network that it keeps, of step 26,400, has one of 128 validation strings" in page
+    assert 128 * seeds["validation_loss"][0] == pytest.approx(1, abs=1e-3)
+    share = {n: 100 * r / c for n, r, c in seeds.select("length", "right", "count").iter_rows()}
+    said = f"it adds {share[100]:.1f}% without an error, of 200 bits {share[200]:.1f}%"
+    assert f"Of random pairs of 100 bits {said}" in page
+    assert share[2000] == 0
+    assert "and of 2000 bits none" in page
+    earlier = pl.read_csv(RESULTS / "table1_seeds.csv").filter(
+        task="badd", model="original", strings="random", length=200
+    )
+    assert earlier["seed"].to_list() == [0, 1, 2]
+    assert max(share[200], *(100 * earlier["right"] / earlier["count"])) < 100
 
 
 def test_what_an_lstm_with_attention_adds():
