@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -80,7 +81,9 @@ def _results(runs: Sequence[Run], checkpoint: Checkpoint) -> Iterator[Result]:
             for name, value in checkpoint.state.items()
             if name.startswith(prefix)
         }
-        arrays = {name: v if name in _TENSORS else v.numpy() for name, v in values.items()}
+        arrays: dict[str, Any] = {
+            name: value if name in _TENSORS else value.numpy() for name, value in values.items()
+        }
         state = State(**{field.name: arrays[field.name] for field in fields(State)})
         replica, step = np.ascontiguousarray(arrays["at"].T)
         records = pl.DataFrame(
