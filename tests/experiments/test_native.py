@@ -6,13 +6,12 @@ import torch
 from torchalu.experiments import Runs, get, native
 from torchalu.train import CheckpointError, Stopped
 
-RUNS = {"seeds": 2, "steps": 100_000, "settle": 5_000}
+RUNS = Runs(seeds=2, steps=100_000, settle=5_000)
 
 
-def study(**changes):
-    return get("madsen2020.table2")(
-        Runs(**RUNS | changes), models=("NMU", "NAU", "NALU"), operations=("add", "mul")
-    )
+def study():
+    models, operations = ("NMU", "NAU", "NALU"), ("add", "mul")
+    return get("madsen2020.table2")(RUNS, models=models, operations=operations)
 
 
 def carry_out(folder, calls=10**9):

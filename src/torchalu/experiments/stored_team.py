@@ -13,10 +13,10 @@ import torch
 from torch import Tensor
 
 from torchalu.engine import Result, Run
-from torchalu.engine.result import State
+from torchalu.engine.result import RECORD_COLUMNS, State
 from torchalu.train.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 
-_LOSSES = ("training_loss", "validation_loss", "extrapolation_loss", "sparsity_error")
+_LOSSES = RECORD_COLUMNS[1:]
 _TENSORS = ("parameters", "first_moment", "second_moment", "best_parameters")
 
 
@@ -47,14 +47,14 @@ def store_team(scratch: Path, chunk: str, results: Sequence[Result]) -> None:
     tensors: dict[str, Tensor] = {}
     for k, result in enumerate(results):
         values = {**vars(result.state), "replica_ids": result.replica_ids.view(np.int64)}
+        values["seed"] = result.seed
         records = result.records
         at = records.select(pl.col("replica").reinterpret(signed=True), "step")
         values["at"] = at.to_numpy(writable=True)
         values["losses"] = records.select(_LOSSES).to_numpy(writable=True)
         for name, value in values.items():
             tensors[f"{k}/{name}"] = torch.as_tensor(np.ascontiguousarray(value))
-    identity = {"chunk": chunk, "seed": results[0].seed}
-    write_checkpoint(scratch, Checkpoint(identity, state=tensors))
+    write_checkpoint(scratch, Checkpoint({"chunk": chunk}, state=tensors))
 
 
 def stored_team(scratch: Path, chunk: str, runs: Sequence[Run]) -> list[Result] | None:
@@ -69,7 +69,7 @@ def stored_team(scratch: Path, chunk: str, runs: Sequence[Run]) -> list[Result] 
         OSError: the file is there and cannot be opened.
         CheckpointError: it is of another chunk.
     """
-    checkpoint = read_checkpoint(scratch, {"chunk": chunk, "seed": 0})
+    checkpoint = read_checkpoint(scratch, {"chunk": chunk})
     return None if checkpoint is None else list(_results(runs, checkpoint))
 
 
@@ -94,4 +94,4 @@ def _results(runs: Sequence[Run], checkpoint: Checkpoint) -> Iterator[Result]:
             }
         )
         ids = arrays["replica_ids"].view(np.uint64)
-        yield Result(run.network(), state, records, ids, checkpoint.identity["seed"])
+        yield Result(run.network(), state, records, ids, int(arrays["seed"].item()))
