@@ -1,12 +1,16 @@
 """What the README and the page on Neural GPUs say, against the committed results."""
 
 import json
+from itertools import groupby
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
 from torchalu import zoo
+from torchalu.experiments.kaiser2016.measuring import Strings
+from torchalu.experiments.kaiser2016.stored import stored_networks
 from torchalu.tasks import algorithm
 from torchalu.train.algorithms import AlgorithmTraining
 
@@ -217,6 +221,58 @@ def test_how_much_of_the_grid_is_run():
     for name in ("learning_rate", "gradient_noise"):
         assert best[name] == cells[name].max()
         assert cells.filter(pl.col(name) == best[name])["rate"].len() == 4
+
+
+def test_how_far_a_cell_of_the_grid_gets():
+    page = " ".join((ROOT / "docs/kaiser2016.md").read_text(encoding="utf-8").split())
+    (network,) = stored_networks(RESULTS / "networks" / "badd_grid")
+    assert network.setting["learner"]["training"]["steps"] == 20_000
+    (start,) = page.split("A fifth cell had up to 20,000 steps: ")[1:]
+    for name, value in list(network.labels.items())[1:]:
+        assert f"{name.replace('_', ' ')} {value}" in start.split(" (")[0]
+    hours = network.cost.core_seconds / 3600
+    assert f"networks/badd_grid`, {hours:.1f} core-hours). With the greater" in start
+    records = pl.read_parquet(network.path.with_suffix(".parquet"))
+    one = records.filter(averaged=1)["step"].min()
+    assert f"the parameter sets are one after {one} steps" in page
+    worst = records.group_by("step").agg(pl.col("right").min()).sort("step")
+    assert (worst["right"].tail(5) == 1).all()
+    assert f"ended at step {worst['step'].max():,}, when five evaluations in a row" in page
+    right = {row["length"]: row["right"] for row in network.outcomes.iter_rows(named=True)}
+    assert right[20] == right[25] == 1000
+    assert (
+        f"all of 1000 right, of 100 bits {right[100] / 10:.1f}%, of 200 bits "
+        f"{right[200] / 10:.1f}%, and of 2000 bits {right[2000]} of 20, more than any other" in page
+    )
+    assert f"grid has {right[200] / 10:.1f}% of 200 bits and {right[2000]} of 20 of 2000" in page
+    others = pl.read_csv(RESULTS / "table1_seeds.csv").filter(
+        task="badd", model="original", strings="random", length=2000
+    )
+    assert others["right"].max() < right[2000]
+
+
+def test_what_a_cell_of_the_grid_gets_wrong_are_long_runs_of_unequal_digits():
+    page = " ".join((ROOT / "docs/kaiser2016.md").read_text(encoding="utf-8").split())
+    (network,) = stored_networks(RESULTS / "networks" / "badd_grid")
+
+    def longest(text):
+        unequal = groupby(one != other for one, other in zip(*text.split("+"), strict=True))
+        return max((len(list(run)) for differ, run in unequal if differ), default=0)
+
+    sets = Strings((100, 200), count=1000).sets(algorithm("badd"))
+    runs = {
+        bits: [longest(text) for text in texts] for kind, bits, texts in sets if kind == "random"
+    }
+    failed = dict(network.outcomes.select("length", "failed").iter_rows())
+    named = [runs[bits][int(name[1:])] for bits in runs for name in failed[bits].split()]
+    assert (len(named), sum(run >= 11 for run in named)) == (6, 5)
+    assert "of the six wrong strings that the outcomes name five have a run of 11 or more" in page
+    long = {bits: sum(run >= 11 for run in found) for bits, found in runs.items()}
+    assert f"as have {long[100]} of the 1000 sums of 100 bits and {long[200]} of those of" in page
+    unequal = np.arange(2**20)  # each a sum of 20 bits: where its operands differ
+    for _ in range(10):
+        unequal &= unequal >> 1
+    assert f"which it learns from, {np.mean(unequal > 0):.2%} have one" in page
 
 
 def test_what_is_learned_of_decimal_products():

@@ -219,7 +219,10 @@ def test_a_smaller_grid_is_a_part_of_a_greater_one():
     assert len(labels) == 3**6
     assert {label[-1] for label in labels} == {0.06, 0.09, 0.135}
     training = grid(tasks=("bmul",), scales=(2.5,), cells=1).settings[0].learner.training
-    assert training.initial_scale == 2.5
+    assert (training.initial_scale, training.long_carries) == (2.5, 0.0)
+    made = grid(tasks=("badd",), long_carries=0.25, steps=7, cells=1)
+    training = made.settings[0].learner.training
+    assert (training.long_carries, training.steps) == (0.25, 7)
 
 
 @pytest.mark.parametrize(
@@ -318,6 +321,7 @@ def test_what_a_variant_changes_can_be_trained(model, name):
         (lambda: grid(noises=(0.0, -1.0)), r"noises holds -1\.0: gradient_noise is -1\.0; give"),
         (lambda: grid(scales=(0.0,), cells=1), r"scales holds 0\.0: initial_scale is 0\.0; give"),
         (lambda: grid(dropouts=(0.1, 2.0), cells=1), r"dropouts holds 2\.0: dropout is 2\.0; give"),
+        (lambda: grid(long_carries=2.0, cells=1), r"long_carries is 2\.0; give"),
         (lambda: ablations(variants=("no_drop",)), "did you mean 'no_dropout'"),
         (lambda: ablations(variants=("no_rounding",)), "none changes the recipe of .'bmul',."),
         (

@@ -58,6 +58,7 @@ def grid(
     thresholds: tuple[float, ...] = (0.1, 0.15, 0.2),
     noises: tuple[float, ...] = (3e-4, 1e-3, 3e-3),
     dropouts: tuple[float, ...] = (0.06, 0.09, 0.135),
+    long_carries: float = 0.0,
     cells: int | None = None,
     lengths: tuple[int, ...] = (20, 25, 100, 200, 2000),
     count: int = 1000,
@@ -76,6 +77,8 @@ def grid(
         thresholds: fractions of wrong strings below which the curriculum advances.
         noises: scales of the gradient noise.
         dropouts: rates.
+        long_carries: the share of the training and validation strings that have long carries,
+            where a task has carries; the paper's have those of chance alone.
         cells: how many cells to run, drawn from the grid; all of them if left out. More cells
             are the same and others.
         lengths: bits of an operand in the tests.
@@ -119,11 +122,12 @@ def grid(
     order = np.random.default_rng(0).permutation(len(every)).tolist()
     chosen = sorted(order[:cells]) if cells is not None else range(len(every))
     strings = Strings(lengths, count, long_count, adversarial=False)
+    changes = {"long_carries": long_carries} | ({} if steps is None else {"steps": steps})
     settings = [
         AlgorithmSetting(
             {"task": name, **dict(zip(axes, every[index], strict=True))},
             algorithm(name, filled=False),
-            _learner(name, dict(zip(axes, every[index], strict=True)), index, steps, device),
+            _learner(name, changes | dict(zip(axes, every[index], strict=True)), index, device),
             strings,
         )
         for name in tasks
@@ -132,14 +136,10 @@ def grid(
     return GridStudy("kaiser2016.grid", settings, seeds)
 
 
-def _learner(
-    task: str, cell: dict[str, float], index: int, steps: int | None, device: str
-) -> NeuralGPULearner:
-    """The original form with the numbers of one cell."""
-    training = AlgorithmTraining.original(algorithm(task))
+def _learner(task: str, numbers: dict[str, float], index: int, device: str) -> NeuralGPULearner:
+    """The original form with the numbers of one cell, and those that are everywhere the same."""
     training = replace(
-        training,
-        steps=training.steps if steps is None else steps,
-        **{_FIELDS.get(name, name): value for name, value in cell.items()},  # pyright: ignore[reportArgumentType]
+        AlgorithmTraining.original(algorithm(task)),
+        **{_FIELDS.get(name, name): value for name, value in numbers.items()},  # pyright: ignore[reportArgumentType]
     )
     return NeuralGPULearner(training, device, first_seed=_SEEDS_APART * index)
