@@ -49,6 +49,7 @@ def test_stopped_again_and_again_it_ends_as_if_it_had_not_been(tmp_path):
     assert_same(rest, whole)
 
 
+@pytest.mark.long
 def test_stored_at_every_look_it_ends_as_if_it_had_not_been(tmp_path, monkeypatch):
     whole, _ = carry_out(tmp_path / "whole")
     monkeypatch.setattr(native, "_STORE_EVERY_SECONDS", 0.0)

@@ -148,6 +148,7 @@ def test_the_average_is_kept_with_sharp_gates(monkeypatch):
         assert torch.equal(value, plain.module.state_dict()[name]), name
 
 
+@pytest.mark.long
 def test_kill_minus_nine_at_random_moments(tmp_path):
     """Every method's state is kept: the files are those of unbroken trainings."""
     random = np.random.default_rng(0)
