@@ -59,7 +59,7 @@ def wait_for_parts(folder, count):
 
 
 @pytest.mark.parametrize(
-    ("kills", "seeds", "seed"), [(3, 40, 1), pytest.param(20, 240, 2, marks=pytest.mark.long)]
+    ("kills", "seeds", "seed"), [(1, 20, 5), pytest.param(20, 240, 2, marks=pytest.mark.long)]
 )
 def test_killed_at_random_moments(tmp_path, kills, seeds, seed):
     study, moments = Subtraction(seeds, steps=100_000), random.Random(seed)

@@ -164,7 +164,8 @@ def test_a_run_broken_by_its_report_goes_on_bit_for_bit(tmp_path, optimizer, at)
     assert again.records.equals(whole.records)
 
 
-def test_kill_minus_nine_at_random_moments(tmp_path):
+@pytest.mark.parametrize("kills", [1, pytest.param(5, marks=pytest.mark.long)])
+def test_kill_minus_nine_at_random_moments(tmp_path, kills):
     """The files are those of an unbroken run, whatever moment it was killed at."""
     random = np.random.default_rng(0)
     code = (
@@ -173,7 +174,7 @@ def test_kill_minus_nine_at_random_moments(tmp_path):
     )
     command = [sys.executable, "-c", code, str(tmp_path / "broken")]
     killed = 0
-    for _ in range(3):
+    for _ in range(kills):
         with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
             assert process.stdout is not None
             process.stdout.readline()
