@@ -91,6 +91,25 @@ def check_from_zero(**numbers: float) -> None:
             raise ValueError(f"{name} is {value}; give a finite number, 0 or more")
 
 
+def check_shares(**numbers: float) -> None:
+    """Refuse what is no share.
+
+    Args:
+        numbers: by the names of the arguments.
+
+    Raises:
+        ValueError: a number is less than 0 or more than 1, or not a number.
+
+    Example:
+        >>> check_shares(smaller=1.5)
+        Traceback (most recent call last):
+        ValueError: smaller is 1.5; give a number from 0 to 1
+    """
+    for name, value in numbers.items():
+        if not 0 <= value <= 1:
+            raise ValueError(f"{name} is {value}; give a number from 0 to 1")
+
+
 def check_texts(name: str, texts: Any) -> None:
     """Refuse what is no list of strings.
 

@@ -25,6 +25,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from benchmarks.recovery import OPERATIONS, make_table, run_trial
 
 FAST = {"restarts": 4, "steps": 200, "threads": 1, "random_state": 0}
+FASTEST = FAST | {"restarts": 1}
 
 
 def equal(formula, text):
@@ -126,7 +127,7 @@ def test_boyle():
     assert model.certificate_.exact is False
 
 
-@pytest.mark.parametrize("noise", [0.0, 0.002])
+@pytest.mark.parametrize("noise", [0.0, pytest.param(0.002, marks=pytest.mark.long)])
 def test_needle_among_thirty(noise):
     needle = Needle(columns=30, width=8, shared=4)
     table = needle.sample(1500, 1.0, 2.0, noise=noise)
@@ -223,9 +224,9 @@ def test_neither_order_nor_repeats_matter():
     X, y = make_table("a/b", 0.01, 5)
     weight = np.random.default_rng(0).integers(0, 3, len(y))
     order = np.random.default_rng(1).permutation(len(y))
-    weighted = ArithmeticRegressor(**FAST).fit(X, y, sample_weight=weight)
-    shuffled = ArithmeticRegressor(**FAST).fit(X.iloc[order], y[order], weight[order])
-    repeated = ArithmeticRegressor(**FAST).fit(X.loc[X.index.repeat(weight)], y.repeat(weight))
+    weighted = ArithmeticRegressor(**FASTEST).fit(X, y, sample_weight=weight)
+    shuffled = ArithmeticRegressor(**FASTEST).fit(X.iloc[order], y[order], weight[order])
+    repeated = ArithmeticRegressor(**FASTEST).fit(X.loc[X.index.repeat(weight)], y.repeat(weight))
     assert weighted.candidates_.equals(shuffled.candidates_)
     assert weighted.candidates_.equals(repeated.candidates_)
     assert weighted.certificate_.rows == (weight > 0).sum()
@@ -262,7 +263,7 @@ def test_pickling_keeps_the_formula():
 
 def test_a_seed_repeats_the_fit():
     X, y = make_table("a/b", 0.01, 1)
-    first, second = (ArithmeticRegressor(**FAST).fit(X, y) for _ in range(2))
+    first, second = (ArithmeticRegressor(**FASTEST).fit(X, y) for _ in range(2))
     assert first.candidates_.equals(second.candidates_)
 
 

@@ -224,6 +224,10 @@ def test_a_smaller_grid_is_a_part_of_a_greater_one():
     made = grid(tasks=("badd",), long_carries=0.25, validation_strings=5, steps=7, cells=1)
     training = made.settings[0].learner.training
     assert (training.long_carries, training.validation_strings, training.steps) == (0.25, 5, 7)
+    (made,) = grid(tasks=("badd",), absent_carries=0.25, cells=1).settings
+    assert made.learner.training.absent_carries == 0.25
+    assert made.describe()["learner"]["training"]["absent_carries"] == 0.25
+    assert "absent_carries" not in grid(cells=1).settings[0].describe()["learner"]["training"]
 
 
 @pytest.mark.parametrize(
@@ -323,6 +327,7 @@ def test_what_a_variant_changes_can_be_trained(model, name):
         (lambda: grid(scales=(0.0,), cells=1), r"scales holds 0\.0: initial_scale is 0\.0; give"),
         (lambda: grid(dropouts=(0.1, 2.0), cells=1), r"dropouts holds 2\.0: dropout is 2\.0; give"),
         (lambda: grid(long_carries=2.0, cells=1), r"long_carries is 2\.0; give"),
+        (lambda: grid(absent_carries=2.0, cells=1), r"absent_carries is 2\.0; give"),
         (lambda: grid(validation_strings=0, cells=1), "validation_strings is 0; give"),
         (lambda: ablations(variants=("no_drop",)), "did you mean 'no_dropout'"),
         (lambda: ablations(variants=("no_rounding",)), "none changes the recipe of .'bmul',."),

@@ -1,7 +1,7 @@
 """Samples: of the right length and law, and accepted by the truth."""
 
 from collections import Counter
-from itertools import pairwise, product
+from itertools import pairwise, product, takewhile
 
 import numpy as np
 import pytest
@@ -141,6 +141,20 @@ def test_all_long_carries_are_long(name, length):
         assert longest_carry(*operands, base=base) >= length / 2, text
 
 
+@pytest.mark.parametrize("name", ["badd", "dadd", "qadd"])
+@pytest.mark.parametrize("length", [1, 2, 7, 40])
+def test_absent_carries_would_go_as_far(name, length):
+    """The sum with one more at the run's first place carries along it, and the sum does not."""
+    task = algorithm(name, absent_carries=1)
+    base = len(set(task.alphabet) - {"+"})
+    for text in task.sample(length, 300, np.random.default_rng(0)):
+        first, second = text.split("+")
+        whole = [int(a) + int(b) == base - 1 for a, b in zip(first, second, strict=True)]
+        ends = [i for i in range(length) if first[i] == second[i] == "0"]
+        runs = [len(list(takewhile(bool, whole[i + 1 :]))) for i in ends]
+        assert max(runs) + 1 >= length / 2, text
+
+
 def test_all_long_borrows_are_long():
     for text in algorithm("bsub", long_carries=1).sample(40, 300, np.random.default_rng(0)):
         assert longest_borrow(*text.split("-")) >= 20, text
@@ -201,6 +215,19 @@ def test_the_share_of_long_carries(share):
     texts = task.sample(40, 2000, np.random.default_rng(0))
     long = np.mean([longest_carry(*text.split("+")) >= 20 for text in texts])
     assert abs(long - share) < 0.04
+
+
+def test_the_shares_of_long_and_absent_carries():
+    uniform = algorithm("badd").sample(40, 2000, np.random.default_rng(0))
+    task = algorithm("badd", long_carries=0.3, absent_carries=0.2)
+    texts = task.sample(40, 2000, np.random.default_rng(0))
+    pairs = [list(zip(*text.split("+"), strict=True)) for text in texts]
+    differ = ["".join("01"[a != b] for a, b in pair) for pair in pairs]
+    far = np.array([max(map(len, digits.split("0"))) >= 19 for digits in differ])
+    long = np.array([longest_carry(*text.split("+")) >= 20 for text in texts])
+    assert abs(np.mean(long) - 0.3) < 0.04
+    assert abs(np.mean(far & ~long) - 0.2) < 0.04
+    assert abs(np.mean([a == b for a, b in zip(texts, uniform, strict=True)]) - 0.5) < 0.04
 
 
 @pytest.mark.parametrize("name", CARRYING)

@@ -241,6 +241,16 @@ def test_unknown_names():
         ({"name": "copy", "long_carries": 0.5}, "'copy' has no carries; badd, bmul"),
         ({"name": "badd", "long_carries": 1.5}, "long_carries is 1.5"),
         ({"name": "badd", "long_carries": -0.5}, "long_carries is -0.5"),
+        (
+            {"name": "copy", "absent_carries": 0.5},
+            "absent_carries is 0.5 and 'copy' has no carries",
+        ),
+        ({"name": "bmul", "absent_carries": 0.5}, "is 0.5 and 'bmul' has no law for it; give 0"),
+        ({"name": "badd", "absent_carries": 1.5}, "absent_carries is 1.5; give a number"),
+        (
+            {"name": "badd", "long_carries": 0.75, "absent_carries": 0.5},
+            "absent_carries is 0.5 and long_carries 0.75; give shares that are 1 together",
+        ),
         ({"name": "copy", "filled": True}, "answers of 'copy' are no numbers"),
     ],
 )

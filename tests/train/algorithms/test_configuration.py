@@ -25,6 +25,8 @@ from torchalu.train.algorithms import AlgorithmTraining, LengthCurriculum
         ({"attempts": 0}, "attempts is 0; give a positive integer"),
         ({"patience": 0}, "patience is 0; give a positive integer"),
         ({"long_carries": 2.0}, "long_carries is 2.0; give a number from 0 to 1"),
+        ({"absent_carries": -1.0}, "absent_carries is -1.0; give a number from 0 to 1"),
+        ({"absent_carries": 0.9}, "absent_carries is 0.9 and long_carries 0.25; give shares"),
         ({"bins": (8, 4)}, r"bins is \(8, 4\)"),
         ({"validate_at": ()}, r"validate_at is \(\); give positive multiples"),
         ({"end_after": -1}, "end_after is -1"),

@@ -55,6 +55,28 @@ def test_long_carries_are_those_of_the_training_strings(trained_texts):
     assert min(longest) >= 0.5
 
 
+def test_absent_carries_are_those_of_the_training_strings(trained_texts):
+    task = algorithm("badd")
+    texts = trained_texts(task.alphabet)
+    training = dataclasses.replace(
+        TINY, bins=(21,), batch=8, validate_at=(1.0,), long_carries=0.0, absent_carries=1.0
+    )
+    train_algorithm(task, training)
+    assert len(texts) == 6 * 8
+    for text in texts:
+        differ = "".join("01"[a != b] for a, b in zip(*text.split("+"), strict=True))
+        assert max(map(len, differ.split("0"))) + 1 >= text.index("+") / 2
+        assert any(a == b == "0" for a, b in zip(*text.split("+"), strict=True))
+
+
+def test_tasks_without_absent_carries_ignore_their_share(trained_texts):
+    task = algorithm("bmul")
+    texts = trained_texts(task.alphabet)
+    training = dataclasses.replace(TINY, bins=(7,), batch=8, validate_at=(1.0,), absent_carries=0.5)
+    train_algorithm(task, training)
+    assert len(texts) == 6 * 8
+
+
 def test_rows_are_trained_on_or_validated_on_but_never_both(trained_texts, monkeypatch):
     rows = {f"{n:07b}".translate({48: "a", 49: "b"}): "ab"[n % 2] for n in range(128)}
     task = StringFileTask(

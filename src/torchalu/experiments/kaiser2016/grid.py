@@ -59,6 +59,7 @@ def grid(
     noises: tuple[float, ...] = (3e-4, 1e-3, 3e-3),
     dropouts: tuple[float, ...] = (0.06, 0.09, 0.135),
     long_carries: float = 0.0,
+    absent_carries: float = 0.0,
     validation_strings: int = 32,
     cells: int | None = None,
     lengths: tuple[int, ...] = (20, 25, 100, 200, 2000),
@@ -80,6 +81,8 @@ def grid(
         dropouts: rates.
         long_carries: the share of the training and validation strings that have long carries,
             where a task has carries; the paper's have those of chance alone.
+        absent_carries: the share with runs as long along which no carry comes, where it has a law
+            for them.
         validation_strings: random strings of each of the lengths at which the best step is chosen.
         cells: how many cells to run, drawn from the grid; all of them if left out. More cells
             are the same and others.
@@ -124,7 +127,11 @@ def grid(
     order = np.random.default_rng(0).permutation(len(every)).tolist()
     chosen = sorted(order[:cells]) if cells is not None else range(len(every))
     strings = Strings(lengths, count, long_count, adversarial=False)
-    changes = {"long_carries": long_carries, "validation_strings": validation_strings}
+    changes = {
+        "long_carries": long_carries,
+        "absent_carries": absent_carries,
+        "validation_strings": validation_strings,
+    }
     if steps is not None:
         changes["steps"] = steps
     settings = [

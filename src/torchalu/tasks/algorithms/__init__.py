@@ -2,7 +2,7 @@
 
 from torchalu.tasks.algorithms.catalog import algorithm, algorithm_names
 from torchalu.tasks.algorithms.encoding import SymbolBatch, decode, encode
-from torchalu.tasks.algorithms.task import AlgorithmicTask, CarryTask
+from torchalu.tasks.algorithms.task import AlgorithmicTask, CarryTask, check_carries
 from torchalu.tasks.algorithms.task_file import StringFileTask, read_task_file
 from torchalu.tasks.algorithms.variations import in_runs, neighbors
 
@@ -13,6 +13,7 @@ __all__ = [
     "SymbolBatch",
     "algorithm",
     "algorithm_names",
+    "check_carries",
     "decode",
     "encode",
     "in_runs",

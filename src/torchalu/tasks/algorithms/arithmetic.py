@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from torchalu.tasks.algorithms.digits import DIGITS, read_digits, write_digits
 from torchalu.tasks.algorithms.kinds import Kinds
 from torchalu.tasks.algorithms.laws import Operands, carry_in_sum, long_runs
 from torchalu.tasks.algorithms.task import CarryTask, rows_to_texts
+
+Law: TypeAlias = Callable[[Operands, int, np.random.Generator], Operands]
+"""Makes of uniform digits, of a base, such as are rare among them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,8 +30,12 @@ class Arithmetic(CarryTask):
         answer_size: the answer to operands of d digits has `answer_size[0] * d + answer_size[1]`
             digits; a negative number is written in the base's complement.
         carry_law: makes of uniform digits some with long carries.
+        absence_law: makes of them some in which a carry would go as far, but none comes.
         kinds: the adversarial operands.
         commutative: whether the operation gives the same in each order of the operands.
+
+    Raises:
+        ValueError: a share of absent carries without a law for them.
     """
 
     operation: Callable[..., int]
@@ -36,12 +43,21 @@ class Arithmetic(CarryTask):
     base: int
     operands: int
     answer_size: tuple[int, int]
-    carry_law: Callable[[Operands, int, np.random.Generator], Operands]
+    carry_law: Law
+    absence_law: Law | None = None
     kinds: Callable[[int, int, int, np.random.Generator], Kinds]
     commutative: bool = False
     filled: bool = True
 
     aligned: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.absent_carries and self.absence_law is None:
+            raise ValueError(
+                f"absent_carries is {self.absent_carries} and {self.name!r} has no law for it; "
+                "give 0, or long_carries alone"
+            )
 
     def answer_symbols(self, length: int) -> int:
         """How many digits an answer has.
@@ -77,9 +93,13 @@ class Arithmetic(CarryTask):
 
     def _draw(self, length: int, count: int, rng: np.random.Generator) -> list[str]:
         digits = rng.integers(self.base, size=(count, self.operands, length), dtype=np.uint8)
-        if self.long_carries:
-            chosen = rng.random(count) < self.long_carries
+        if self.long_carries or self.absent_carries:
+            place = rng.random(count)
+            chosen = place < self.long_carries
             digits[chosen] = self.carry_law(digits[chosen], self.base, rng)
+            if self.absence_law is not None:
+                chosen = ~chosen & (place < self.long_carries + self.absent_carries)
+                digits[chosen] = self.absence_law(digits[chosen], self.base, rng)
         codes = np.full((count, self.operands, length + 1), ord(self.sign or " "), np.uint32)
         codes[:, :, :length] = digits + ord("0")
         return rows_to_texts(codes.reshape(count, self.operands * (length + 1))[:, :-1])

@@ -48,6 +48,7 @@ def _sum(name: str, base: int, example: str, operands: int = 2) -> Arithmetic:
         operands=operands,
         answer_size=(1, operands - 1),
         carry_law=laws.carry_in_sum_law,
+        absence_law=laws.no_carry_in_sum_law if operands == 2 else None,
         kinds=kinds.sum_kinds,
         commutative=True,
     )
@@ -200,7 +201,11 @@ def algorithm_names() -> tuple[str, ...]:
 
 
 def algorithm(
-    name: str, *, filled: bool | None = None, long_carries: float = 0.0
+    name: str,
+    *,
+    filled: bool | None = None,
+    long_carries: float = 0.0,
+    absent_carries: float = 0.0,
 ) -> AlgorithmicTask:
     """A task on strings.
 
@@ -209,16 +214,18 @@ def algorithm(
         filled: whether training targets are filled with zeros to their whole length; False is
             the paper's form, in which the rest is padding. By default, as the task has it.
         long_carries: the share of the samples that have long carries; the others are uniform.
+        absent_carries: the share of those with runs as long along which a carry would go, but
+            none comes; of sums of two operands of the same length.
 
     Raises:
         ValueError: an unknown name, with the nearest one; a share outside of [0, 1], or one of
-            long carries for a task that has none.
+            long or absent carries for a task that has none.
 
     Source:
         Kaiser & Sutskever 2016, sections 3.1 and 3.2: badd, bmul, copy, reverse, duplicate and
         sort, with their alphabets and lengths. Departures: unless `filled` is False, answers to
         arithmetic are filled with zeros to the length of the sequence, as in Freivalds & Liepins
-        2017; `long_carries`.
+        2017; `long_carries` and `absent_carries`.
 
     Example:
         >>> algorithm("badd").solve("1101+0111")
@@ -236,9 +243,12 @@ def algorithm(
                 f"filled is True, and the answers of {name!r} are no numbers; leave it out"
             )
         task = replace(task, filled=filled)
-    if not long_carries:
+    shares = {"long_carries": long_carries, "absent_carries": absent_carries}
+    given = {option: share for option, share in shares.items() if share}
+    if not given:
         return task
     if not isinstance(task, CarryTask):
         able = ", ".join(one.name for one in _TASKS if isinstance(one, CarryTask))
-        raise ValueError(f"long_carries is {long_carries} and {name!r} has no carries; {able} have")
-    return replace(task, long_carries=long_carries)
+        option, share = next(iter(given.items()))
+        raise ValueError(f"{option} is {share} and {name!r} has no carries; {able} have")
+    return replace(task, **given)

@@ -129,6 +129,13 @@ def carry_in_sum_law(digits: Operands, base: int, rng: np.random.Generator) -> O
     return carry_in_sum(digits, runs, base, rng)
 
 
+def no_carry_in_sum_law(digits: Operands, base: int, rng: np.random.Generator) -> Operands:
+    """Operands of such runs, but with no carry to hand on: both digits of the first place are 0."""
+    runs = long_runs(len(digits), digits.shape[2], rng)
+    made = carry_in_sum(digits, runs, base, rng)
+    return np.where(runs.first[:, None], 0, made).astype(np.uint8)
+
+
 def carry_from_one_law(digits: Operands, base: int, rng: np.random.Generator) -> Operands:
     """Numbers to which adding 1 carries over at least half of the places."""
     length = digits.shape[2]

@@ -10,7 +10,11 @@ from typing import NoReturn
 import numpy as np
 from jaxtyping import UInt32
 
-from torchalu.arguments import check_integers_from_zero, check_positive_integers
+from torchalu.arguments import (
+    check_integers_from_zero,
+    check_positive_integers,
+    check_shares,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -236,21 +240,43 @@ class AlgorithmicTask(ABC):
 class CarryTask(AlgorithmicTask):
     """A task with a second law of its inputs, under which they have long carries.
 
+    Some have a third, under which what could hand on a carry is as long, but none comes.
+
     Args:
-        long_carries: the share of the sampled inputs that are drawn by that law; the others are
-            uniform. Long carries are rare among uniform inputs, and what was not trained on them
-            fails there.
+        long_carries: the share of the sampled inputs that are drawn by the second law; the others
+            are uniform. Long carries are rare among uniform inputs, and what was not trained on
+            them fails there.
+        absent_carries: the share of those that are drawn by the third. What has seen long runs of
+            such digits with a carry alone may take the run itself for one.
 
     Raises:
-        ValueError: a share outside of [0, 1].
+        ValueError: a share outside of [0, 1], two that are more than 1 together.
     """
 
     long_carries: float = 0.0
+    absent_carries: float = 0.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not 0 <= self.long_carries <= 1:
-            raise ValueError(f"long_carries is {self.long_carries}; give a share from 0 to 1")
+        check_carries(self.long_carries, self.absent_carries)
+
+
+def check_carries(long_carries: float, absent_carries: float) -> None:
+    """Refuse what are no two shares of the same samples.
+
+    Args:
+        long_carries: of `CarryTask`.
+        absent_carries: of `CarryTask`.
+
+    Raises:
+        ValueError: a share outside of [0, 1], two that are more than 1 together.
+    """
+    check_shares(long_carries=long_carries, absent_carries=absent_carries)
+    if long_carries + absent_carries > 1:
+        raise ValueError(
+            f"absent_carries is {absent_carries} and long_carries {long_carries}; give shares that "
+            "are 1 together at most"
+        )
 
 
 def rows_to_texts(codes: np.ndarray) -> list[str]:

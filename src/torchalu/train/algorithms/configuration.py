@@ -13,9 +13,9 @@ from torchalu.arguments import (
     check_integers_from_zero,
     check_positive,
     check_positive_integers,
+    check_shares,
 )
-from torchalu.tasks.algorithms import AlgorithmicTask, StringFileTask
-from torchalu.train.algorithms.lengths import check_shares
+from torchalu.tasks.algorithms import AlgorithmicTask, StringFileTask, check_carries
 from torchalu.train.configuration import plain
 
 _LENGTHS, _SHORT = tuple(range(2, 42)), tuple(range(2, 22))
@@ -81,6 +81,8 @@ class AlgorithmTraining:
         examples: fixed strings of each length; drawn anew at each step if left out.
         long_carries: the share of the training strings that have long carries; tasks without
             carries ignore it.
+        absent_carries: the share of those with runs as long along which no carry comes; tasks
+            without such a law ignore it.
         optimizer: "adamax" for `ClippedAdamax`, "adam" for torch's own.
         epsilon: of Adam.
         learning_rate: at first.
@@ -154,6 +156,7 @@ class AlgorithmTraining:
     batch: int = 32
     examples: int | None = None
     long_carries: float = 0.25
+    absent_carries: float = 0.0
     optimizer: Literal["adamax", "adam"] = "adamax"
     epsilon: float = 1e-4
     learning_rate: float = 0.005
@@ -210,7 +213,8 @@ class AlgorithmTraining:
             value = getattr(self, name)
             if value is not None:
                 check_positive_integers(**{name: value})
-        check_shares(long_carries=self.long_carries, smaller=self.smaller, threshold=self.threshold)
+        check_carries(self.long_carries, self.absent_carries)
+        check_shares(smaller=self.smaller, threshold=self.threshold)
         names = ("extra_steps", "wait", "levels", "counterexamples", "end_after", "seed")
         check_integers_from_zero(**{name: getattr(self, name) for name in names})
         check_positive(initial_scale=self.initial_scale, learning_rate=self.learning_rate)
@@ -352,8 +356,14 @@ class AlgorithmTraining:
     def to_json(self) -> dict[str, Any]:
         """The fields, as JSON can say them: lists for tuples, text for an infinite number.
 
+        Absent carries are left out where there are none, so that what was trained before they
+        could be asked for is still of the same configuration.
+
         Example:
             >>> AlgorithmTraining().to_json()["clip_norm"]
             'inf'
         """
-        return {name: plain(value) for name, value in dataclasses.asdict(self).items()}
+        fields = dataclasses.asdict(self)
+        if not self.absent_carries:
+            del fields["absent_carries"]
+        return {name: plain(value) for name, value in fields.items()}

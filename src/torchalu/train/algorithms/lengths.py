@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from torchalu.arguments import check_positive_integers
+from torchalu.arguments import check_positive_integers, check_shares
 from torchalu.tasks.algorithms import AlgorithmicTask
 from torchalu.train.hooks import Hook, Progress
 
@@ -217,13 +217,6 @@ class LengthBins(LengthPlan):
             chosen = rng.random(self.batch) < self.smaller
             lengths[chosen] = rng.choice(below, self.batch)[chosen]
         return lengths.tolist()
-
-
-def check_shares(**numbers: float) -> None:
-    """Refuse numbers that are not in [0, 1]."""
-    for name, value in numbers.items():
-        if not 0 <= value <= 1:
-            raise ValueError(f"{name} is {value}; give a number from 0 to 1")
 
 
 def _sizes(task: AlgorithmicTask, most: int) -> dict[int, int]:

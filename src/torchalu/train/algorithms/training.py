@@ -342,7 +342,10 @@ def _optimizer(training: AlgorithmTraining) -> OptimizerFactory:
 
 
 def _with_carries(task: AlgorithmicTask, training: AlgorithmTraining) -> AlgorithmicTask:
-    """The task with the training's share of long carries, where it has carries."""
+    """The task with the training's shares of long and absent carries, where it has them."""
+    shares = {}
     if isinstance(task, CarryTask) and training.long_carries:
-        return dataclasses.replace(task, long_carries=training.long_carries)
-    return task
+        shares["long_carries"] = training.long_carries
+    if getattr(task, "absence_law", None) is not None and training.absent_carries:
+        shares["absent_carries"] = training.absent_carries
+    return dataclasses.replace(task, **shares) if shares else task
