@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 from torchalu import zoo
+from torchalu.evaluate import string_accuracy
 from torchalu.experiments.kaiser2016.measuring import Strings
 from torchalu.experiments.kaiser2016.stored import stored_networks
 from torchalu.tasks import algorithm
@@ -273,6 +274,38 @@ def test_what_a_cell_of_the_grid_gets_wrong_are_long_runs_of_unequal_digits():
     for _ in range(10):
         unequal &= unequal >> 1
     assert f"which it learns from, {np.mean(unequal > 0):.2%} have one" in page
+
+
+def test_what_long_carries_alone_teach_the_original_form():
+    page = " ".join((ROOT / "docs/kaiser2016.md").read_text(encoding="utf-8").split())
+    (network,) = stored_networks(RESULTS / "networks" / "badd_long_carries")
+    (without,) = stored_networks(RESULTS / "networks" / "badd_grid")
+    assert network.labels == without.labels
+    assert network.setting["learner"]["training"]["long_carries"] == 0.25
+    hours = network.cost.core_seconds / 3600
+    assert f"networks/badd_long_carries`, {hours:.1f} core-hours), is worse" in page
+    right = dict(network.outcomes.select("length", "right").iter_rows())
+    assert right[20] == right[25]
+    assert (
+        f"of 20 and of 25 bits {right[20] / 10:.1f}% are right, of 100 bits "
+        f"{right[100] / 10:.1f}%, of 200 bits {right[200] / 10:.1f}%, and of 2000 bits "
+        f"{right[2000]} of 20." in page
+    )
+    texts = [
+        algorithm("badd", filled=False, **{option: 1.0}).sample(20, 200, np.random.default_rng(0))
+        for option in ("long_carries", "absent_carries")
+    ]
+    learned = zoo.load("badd")
+    modules = [(one.load(), one.task) for one in (network, without)] + [
+        (learned.module, learned.task)
+    ]
+    answers = [
+        [string_accuracy(module, task, of_kind).right for of_kind in texts]
+        for module, task in modules
+    ]
+    assert answers[0][0] == answers[2][0] == answers[2][1] == 200
+    said = f"all right, and of 200 with as long a run that begins with two zeros {answers[0][1]},"
+    assert f"{said} where the network without has {answers[1][0]} and {answers[1][1]}." in page
 
 
 def test_what_is_learned_of_decimal_products():
