@@ -144,7 +144,7 @@ def test_all_long_carries_are_long(name, length):
 @pytest.mark.parametrize("name", ["badd", "dadd", "qadd"])
 @pytest.mark.parametrize("length", [1, 2, 7, 40])
 def test_absent_carries_would_go_as_far(name, length):
-    """The sum with one more at the run's first place carries along it, and the sum does not."""
+    """Behind two zeros, which stop any carry, all digits of the run add up to base - 1."""
     task = algorithm(name, absent_carries=1)
     base = len(set(task.alphabet) - {"+"})
     for text in task.sample(length, 300, np.random.default_rng(0)):

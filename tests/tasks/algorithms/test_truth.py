@@ -1,5 +1,6 @@
 """The truth of each task against Python's own integers, decimals and strings."""
 
+import dataclasses
 import decimal
 import re
 
@@ -238,14 +239,17 @@ def test_unknown_names():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"name": "copy", "long_carries": 0.5}, "'copy' has no carries; badd, bmul"),
+        ({"name": "copy", "long_carries": 0.5}, "'copy' has no long carries; badd, bmul"),
         ({"name": "badd", "long_carries": 1.5}, "long_carries is 1.5"),
         ({"name": "badd", "long_carries": -0.5}, "long_carries is -0.5"),
         (
             {"name": "copy", "absent_carries": 0.5},
-            "absent_carries is 0.5 and 'copy' has no carries",
+            "absent_carries is 0.5 and 'copy' has no absent carries; badd, dadd, qadd have",
         ),
-        ({"name": "bmul", "absent_carries": 0.5}, "is 0.5 and 'bmul' has no law for it; give 0"),
+        (
+            {"name": "bmul", "absent_carries": 0.5},
+            "absent_carries is 0.5 and 'bmul' has no absent carries; badd, dadd, qadd have",
+        ),
         ({"name": "badd", "absent_carries": 1.5}, "absent_carries is 1.5; give a number"),
         (
             {"name": "badd", "long_carries": 0.75, "absent_carries": 0.5},
@@ -257,3 +261,8 @@ def test_unknown_names():
 def test_options_out_of_bounds(arguments, message):
     with pytest.raises(ValueError, match=message):
         algorithm(**arguments)
+
+
+def test_a_share_without_a_law_is_refused_wherever_it_comes_from():
+    with pytest.raises(ValueError, match=r"absent_carries is 0\.5 and 'bmul' has no law for it"):
+        dataclasses.replace(algorithm("bmul"), absent_carries=0.5)

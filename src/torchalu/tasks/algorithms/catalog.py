@@ -247,8 +247,18 @@ def algorithm(
     given = {option: share for option, share in shares.items() if share}
     if not given:
         return task
-    if not isinstance(task, CarryTask):
-        able = ", ".join(one.name for one in _TASKS if isinstance(one, CarryTask))
-        option, share = next(iter(given.items()))
-        raise ValueError(f"{option} is {share} and {name!r} has no carries; {able} have")
+    for option, share in given.items():
+        able = [one.name for one in _TASKS if _can_have(one, option)]
+        if name not in able:
+            what = option.replace("_", " ")
+            raise ValueError(
+                f"{option} is {share} and {name!r} has no {what}; {', '.join(able)} have"
+            )
     return replace(task, **given)
+
+
+def _can_have(task: AlgorithmicTask, option: str) -> bool:
+    """Whether a task has a law for long or absent carries."""
+    if option == "absent_carries":
+        return isinstance(task, Arithmetic) and task.absence_law is not None
+    return isinstance(task, CarryTask)

@@ -10,11 +10,7 @@ from typing import NoReturn
 import numpy as np
 from jaxtyping import UInt32
 
-from torchalu.arguments import (
-    check_integers_from_zero,
-    check_positive_integers,
-    check_shares,
-)
+from torchalu.arguments import check_integers_from_zero, check_positive_integers, check_shares
 
 
 @dataclass(frozen=True, kw_only=True)
