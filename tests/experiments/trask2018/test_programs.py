@@ -67,6 +67,43 @@ def _output(name, x, *parameters):
     return unit.apply(x, *unit.weights(*parameters))
 
 
+@pytest.mark.parametrize("name", CONFIGURED)
+def test_registers_keep_their_values_at_the_start(name):
+    """But for a NAC's weight of 0.98, and that as a power: 500 ** 0.98 is a tenth below 500."""
+    torch.manual_seed(0)
+    network = Configured(name, 3, 4, registers=3)
+    registers = torch.tensor([[0.5, 20.0, 500.0], [2.0, 3.0, 0.0]])
+    inputs = torch.cat((torch.tensor([[77.0], [0.0]]), registers), -1)
+    bias = network.parameters_of.bias.detach().expand(2, -1)
+    kept = _output(name, inputs, *network.unit.split(bias, 3, 4))
+    exact = name in ("NAU", "GatedNAUNMU")
+    torch.testing.assert_close(kept, registers, rtol=1e-6 if exact else 0.11, atol=1e-6)
+
+
+def test_without_it_the_parameters_start_as_torchs_own():
+    for keep in (True, False):
+        torch.manual_seed(3)
+        network = ProgramNetwork("NALU", 4, registers=2, keep_registers=keep).core
+        torch.manual_seed(3)
+        lstm, linear = nn.LSTM(9, 4), nn.Linear(4, 18)
+        assert torch.equal(network.lstm.weight_ih_l0, lstm.weight_ih_l0)
+        torch.testing.assert_close(network.parameters_of.weight, 0.1 * linear.weight)
+        assert torch.equal(network.parameters_of.bias, linear.bias) is not keep
+
+
+def test_whether_registers_are_kept_settles_results_of_configured_units_alone():
+    described = {
+        (model, keep): ProgramSetting(
+            "addition", model, 5, 0.01, 2, False, replace(TINY, keep_registers=keep)
+        ).describe()
+        for model in ("LSTM", "NALU")
+        for keep in (True, False)
+    }
+    assert described["LSTM", True] == described["LSTM", False]
+    assert described["NALU", True]["training"].pop("keep_registers") is True
+    assert described["NALU", True] == described["NALU", False]
+
+
 def test_registers_can_add_up_any_numbers():
     network = Configured("NAC", 3, 4, registers=2)
     with torch.no_grad():

@@ -29,6 +29,10 @@ _MOST = math.exp(20.0)
 _FIRST_SIZE = 0.1
 """Of the part of a parameter that depends on the LSTM, at the start."""
 
+_NONE = (0.0, 0.0)
+_NAC = ((4.0, 0.0), (4.0, 0.0))
+"""Both parameters of a NAC's weight, which is 0.98 and 0; further up it has no gradient left."""
+
 
 @dataclass(frozen=True)
 class ConfiguredUnit:
@@ -38,13 +42,14 @@ class ConfiguredUnit:
         weights: gives the weights that it computes with from its parameters, of any number of rows
             and steps at once.
         apply: gives the outputs from the rows and the weights for each.
-        matrices: how many of its parameters are of shape (out, in).
-        vectors: how many more are of shape (out,).
+        kept: a pair for each of its parameters of shape (out, in): what has an output that is to
+            keep the value of an input for that input, and what for all others.
+        vectors: how many more parameters it has, of shape (out,).
     """
 
     weights: Callable[..., tuple[Tensor, ...]]
     apply: Callable[..., Float[Tensor, "batch out"]]
-    matrices: int
+    kept: tuple[tuple[float, float], ...]
     vectors: int = 0
 
     def split(
@@ -57,10 +62,10 @@ class ConfiguredUnit:
             outputs: of the unit.
             inputs: of the unit.
         """
-        sizes = [outputs * inputs] * self.matrices + [outputs] * self.vectors
-        parts = numbers.split(sizes, -1)
-        matrices = [part.unflatten(-1, (outputs, inputs)) for part in parts[: self.matrices]]
-        return [*matrices, *parts[self.matrices :]]
+        matrices = len(self.kept)
+        parts = numbers.split([outputs * inputs] * matrices + [outputs] * self.vectors, -1)
+        shaped = [part.unflatten(-1, (outputs, inputs)) for part in parts[:matrices]]
+        return [*shaped, *parts[matrices:]]
 
     def size(self, outputs: int, inputs: int) -> int:
         """How many numbers its parameters are.
@@ -69,7 +74,21 @@ class ConfiguredUnit:
             outputs: of the unit.
             inputs: of the unit.
         """
-        return (self.matrices * inputs + self.vectors) * outputs
+        return (len(self.kept) * inputs + self.vectors) * outputs
+
+    def keeping(self, registers: int) -> Float[Tensor, " numbers"]:
+        """The parameters that let each register keep its value, whatever the number is.
+
+        Args:
+            registers: outputs of the unit; its inputs are the number, then the registers.
+
+        Example:
+            >>> CONFIGURED["NAU"].keeping(2)
+            tensor([0., 1., 0., 0., 0., 1.])
+        """
+        own = torch.cat((torch.zeros(registers, 1), torch.eye(registers)), -1).flatten().bool()
+        matrices = [torch.where(own, value, other) for value, other in self.kept]
+        return torch.cat((*matrices, torch.zeros(registers * self.vectors)))
 
 
 def _sums(x: Rows, weight: Matrices) -> Rows:
@@ -104,10 +123,7 @@ def _nau_weight(weight: Tensor) -> tuple[Tensor, ...]:
 
 
 def _gated_weights(nau: Tensor, nmu: Tensor, gate: Tensor) -> tuple[Tensor, ...]:
-    """With 0.5 added to the NMU's.
-
-    Numbers from the LSTM are near 0 at first; so the weight starts between its bounds, 0 and 1.
-    """
+    """With 0.5 added to the NMU's, so that near 0 it starts between its bounds, 0 and 1."""
     return nau.clamp(-1, 1), (0.5 + nmu).clamp(0, 1), gate
 
 
@@ -120,11 +136,11 @@ def _gated(x: Rows, nau_weight: Matrices, nmu_weight: Matrices, gate: Matrices) 
 
 CONFIGURED: Mapping[str, ConfiguredUnit] = MappingProxyType(
     {
-        "NALU": ConfiguredUnit(_nac_weight, _nalu, 3),
-        "NALU,gate": ConfiguredUnit(_nac_weight, _nalu_with_gate, 2, 1),
-        "NAC": ConfiguredUnit(_nac_weight, _sums, 2),
-        "NAU": ConfiguredUnit(_nau_weight, _sums, 1),
-        "GatedNAUNMU": ConfiguredUnit(_gated_weights, _gated, 3),
+        "NALU": ConfiguredUnit(_nac_weight, _nalu, (*_NAC, _NONE)),
+        "NALU,gate": ConfiguredUnit(_nac_weight, _nalu_with_gate, _NAC, 1),
+        "NAC": ConfiguredUnit(_nac_weight, _sums, _NAC),
+        "NAU": ConfiguredUnit(_nau_weight, _sums, ((1.0, 0.0),)),
+        "GatedNAUNMU": ConfiguredUnit(_gated_weights, _gated, ((1.0, 0.0), (0.5, -0.5), _NONE)),
     }
 )
 """The units that an LSTM can configure, by name."""
@@ -145,12 +161,16 @@ class Configured(nn.Module):
         input_size: numbers in each input of the LSTM.
         hidden_size: units of the LSTM.
         registers: size of m, which is 0 at first; the first register is the answer.
+        keep: whether registers keep their values at the start.
 
     Shape:
         `(batch, steps, input_size)` and `(batch, steps)` to `(batch, steps, registers)`.
 
     Initialization:
-        Of the linear layer that gives the parameters, A a tenth of torch's own start, b torch's.
+        Of the linear layer that gives the parameters, A a tenth of torch's own start. b are the
+        parameters with which each register keeps its value, of a NALU a positive one: its own
+        weight is 1, of a NAC or a NALU 0.98, all others are 0, and gates are half open. Without
+        `keep`, b is torch's own start.
 
     Raises:
         ValueError: there is no such unit, or a size is not positive.
@@ -168,7 +188,15 @@ class Configured(nn.Module):
         torch.Size([4, 6, 2])
     """
 
-    def __init__(self, unit: str, input_size: int, hidden_size: int, registers: int = 4) -> None:
+    def __init__(
+        self,
+        unit: str,
+        input_size: int,
+        hidden_size: int,
+        registers: int = 4,
+        *,
+        keep: bool = True,
+    ) -> None:
         super().__init__()
         if unit not in CONFIGURED:
             raise ValueError(f"unit is {unit!r}; choose from {', '.join(CONFIGURED)}")
@@ -179,6 +207,8 @@ class Configured(nn.Module):
         self.parameters_of = nn.Linear(hidden_size, self.unit.size(registers, registers + 1))
         with torch.no_grad():
             self.parameters_of.weight.mul_(_FIRST_SIZE)
+            if keep:
+                self.parameters_of.bias.copy_(self.unit.keeping(registers))
 
     def forward(
         self, input: Float[Tensor, "batch steps in"], numbers: Float[Tensor, "batch steps"]

@@ -33,6 +33,7 @@ class ProgramNetwork(nn.Module):
             configures.
         sees_numbers: whether the LSTM that configures reads the numbers, too.
         registers: of a configured unit.
+        keep_registers: whether they keep their values at the start.
 
     Raises:
         ValueError: there is no such model, or a size is not positive.
@@ -49,7 +50,13 @@ class ProgramNetwork(nn.Module):
     """
 
     def __init__(
-        self, model: str, hidden_size: int, *, sees_numbers: bool = False, registers: int = 4
+        self,
+        model: str,
+        hidden_size: int,
+        *,
+        sees_numbers: bool = False,
+        registers: int = 4,
+        keep_registers: bool = True,
     ) -> None:
         super().__init__()
         choose("model", [model], MODELS)
@@ -59,7 +66,8 @@ class ProgramNetwork(nn.Module):
             self.core = _recurrent(model, size, hidden_size)
             self.answer = nn.Linear(getattr(self.core, "output_size", hidden_size), 1)
         else:
-            self.core, self.answer = Configured(model, size, hidden_size, registers), None
+            self.core = Configured(model, size, hidden_size, registers, keep=keep_registers)
+            self.answer = None
 
     def forward(self, batch: ProgramBatch) -> Float[Tensor, "programs 1"]:
         """What each program comes to."""

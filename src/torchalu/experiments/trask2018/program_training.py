@@ -17,6 +17,7 @@ from torchalu.evaluate import matching_digits
 from torchalu.experiments.seeds import one_thread
 from torchalu.experiments.setting import Label
 from torchalu.experiments.settings_study import check_device
+from torchalu.experiments.trask2018.configured import CONFIGURED
 from torchalu.experiments.trask2018.devices import moved, without_cpu
 from torchalu.experiments.trask2018.program_networks import ProgramNetwork
 from torchalu.tasks import ProgramBatch, Programs
@@ -41,6 +42,8 @@ class ProgramTraining:
         evaluate_every: steps from one evaluation to the next.
         count: programs to validate on, and to test on with each number of digits.
         nesting: the least and the greatest number of operations in a program.
+        keep_registers: whether registers keep their values at the start; without it no unit
+            remembers a number for long at first.
         device: where to train, such as "cuda".
 
     Raises:
@@ -53,6 +56,7 @@ class ProgramTraining:
     evaluate_every: int = 1000
     count: int = 1000
     nesting: tuple[int, int] = (1, 3)
+    keep_registers: bool = True
     device: str = "cpu"
 
     def __post_init__(self) -> None:
@@ -130,6 +134,8 @@ class ProgramSetting:
     def describe(self) -> Mapping[str, JSON]:
         """What settles its results."""
         numbers = without_cpu(asdict(self.training))
+        if not numbers["keep_registers"] or self.model not in CONFIGURED:
+            del numbers["keep_registers"]  # so as results from before there was a choice
         return {"task": self.task, "labels": dict(self.labels), "training": numbers}
 
     def network(self, seed: int) -> ProgramNetwork:
@@ -140,7 +146,11 @@ class ProgramSetting:
         """
         with seeded(seed):
             network = ProgramNetwork(
-                self.model, self.hidden, sees_numbers=self.sees_numbers, registers=self.registers
+                self.model,
+                self.hidden,
+                sees_numbers=self.sees_numbers,
+                registers=self.registers,
+                keep_registers=self.training.keep_registers,
             )
         return network.to(self.training.device)
 
