@@ -196,6 +196,29 @@ def test_what_the_sums_of_an_lstm_and_its_units_say():
         assert seeds.filter(model=name, digits=3)["matching"].max() < 0.1
 
 
+def test_what_programs_say():
+    shares = {
+        (row["model"], row["digits"]): row
+        for row in committed("figure4_digits").iter_rows(named=True)
+    }
+    text = page("words_programs")
+    assert "One seed and 5,000 steps so far (`--seeds 1 --steps 5000`)" in text
+    seeing = ("NAC", "NAU", "GatedNAUNMU")
+    two, four = ([shares[model, digits]["median"] for model in seeing] for digits in (2, 4))
+    said = f"the NAC has {two[0]:.1%} of the digits right, the NAU {two[1]:.1%} and the gated"
+    assert f"{said} NAU/NMU {two[2]:.1%}, all" in text
+    assert all(shares[model, 2]["sees_numbers"] for model in seeing)
+    assert f"they have {min(four):.0%} to {max(four):.0%} right" in text
+    recurrent = ("LSTM", "UGRNN", "DNC")
+    assert max(shares[model, 2]["median"] for model in recurrent) < 0.34
+    most = max(
+        (row for row in shares.values() if row["digits"] == 4), key=lambda row: row["median"]
+    )
+    assert (most["model"], most["sees_numbers"]) == ("NALU", False)
+    assert f"has the most, {most['median']:.1%}, and the recurrent" in text
+    assert f"{max(shares[model, 4]['median'] for model in recurrent):.1%} or less" in text
+
+
 def _shares(seeds, digits):
     """The median and the best part of digits that match, by model, as the page writes them."""
     rows = seeds.filter(digits=digits).group_by("model")
@@ -258,6 +281,46 @@ def test_core_hours_add_up():
     assert len(NIGHT) == 12
     assert f"about {sum(hours for _, hours in ESTIMATED):.0f} core-hours" in text
     assert f"take about {sum(hours for _, hours in NIGHT):.0f}," in text
+
+
+def test_what_the_search_on_digits_says():
+    table = committed("table2_search").sort("best_validation_loss")
+    text = page("digits")
+    assert "one seed so far, of ten epochs (`--seeds 1 --epochs 10`)" in text
+    assert table["seeds"].unique().to_list() == [1]
+
+    def best(**cell):
+        return table.filter(**cell).row(0, named=True)
+
+    def ours(**cell):
+        at = {"output": "linear", "dropout": False, "keep_state": True, "learning_rate": 0.001}
+        return best(**at, **cell)
+
+    cells = {
+        (task, model): best(task=task, model=model)
+        for task in ("count", "sum")
+        for model in ("LSTM", "NAC", "NALU")
+    }
+    assert all(cell["keep_state"] and not cell["dropout"] for cell in cells.values())
+    equal = [cell for cell, row in cells.items() if row == ours(task=cell[0], model=cell[1])]
+    assert equal == [("count", "NAC")]
+    after = {cell for cell, row in cells.items() if row["output"] == "log_softmax"}
+    assert after == {("sum", "NAC"), ("sum", "NALU"), ("count", "NALU")}
+    rates = {cell for cell, row in cells.items() if row["learning_rate"] == 0.01}
+    assert rates == {("sum", "NAC"), ("sum", "LSTM"), ("count", "LSTM")}
+    loss = {
+        (*cell, name): row["best_validation_loss"]
+        for cell, both in cells.items()
+        for name, row in (("best", both), ("ours", ours(task=cell[0], model=cell[1])))
+    }
+    for task, model, places in (
+        ("sum", "NAC", 1), ("sum", "NALU", 1), ("count", "NALU", 2),
+        ("count", "LSTM", 3), ("sum", "LSTM", 1),
+    ):  # fmt: skip
+        found = [f"{loss[task, model, name]:.{places}f}" for name in ("best", "ours")]
+        assert f"{found[0]} in place of {found[1]}" in text
+    assert f"NALU's counts near the NAC's, {loss['count', 'NAC', 'best']:.2f}." in text
+    assert loss["count", "NALU", "best"] > 5 * loss["count", "NAC", "best"]
 
 
 def test_what_the_search_of_agents_says():
