@@ -186,6 +186,9 @@ def test_what_the_sums_of_an_lstm_and_its_units_say():
     nalus = {name: exact[name, 4] for name in ("NALU", "NALU,gate")}
     assert nalus == {"NALU": 4, "NALU,gate": 3}
     assert "four of ten where the gate depends on the numbers, and with three where the" in text
+    chosen = committed("figure6_digits").filter(digits=4).select("model", "chosen").rows()
+    assert dict(chosen)["NALU"] == dict(chosen)["NALU,gate"] == 1.0
+    assert "The seeds that validate best are among them" in text
     rows = {row[0]: row[1:] for row in _shares(seeds, 4)}
     said = f"the median seeds have {rows['NALU'][0]} and {rows['NALU,gate'][0]} of the digits"
     assert said in text
