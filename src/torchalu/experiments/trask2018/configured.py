@@ -42,8 +42,8 @@ class ConfiguredUnit:
         weights: gives the weights that it computes with from its parameters, of any number of rows
             and steps at once.
         apply: gives the outputs from the rows and the weights for each.
-        kept: a pair for each of its parameters of shape (out, in): what has an output that is to
-            keep the value of an input for that input, and what for all others.
+        kept: with what an output has the value of one of the inputs: a pair for each parameter of
+            shape (out, in), what it is for that input and what for all others.
         vectors: how many more parameters it has, of shape (out,).
     """
 
