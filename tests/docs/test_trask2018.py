@@ -235,7 +235,13 @@ def test_what_programs_say():
         (row for row in shares.values() if row["digits"] == 4), key=lambda row: row["median"]
     )
     assert (most["model"], most["sees_numbers"]) == ("NALU", False)
-    assert f"has the most, {most['median']:.1%}, and the recurrent" in text
+    assert f"has the most of what is shown, {most['median']:.1%}, but" in text
+    blind = committed("figure4_seeds").filter(digits=4, sees_numbers=False)
+    blind = dict(blind.select("model", "matching").iter_rows())
+    others = " and ".join(
+        (f"{blind['GatedNAUNMU']:.1%}, {blind['NAC']:.1%}", f"{blind['NAU']:.1%}")
+    )
+    assert f"gated NAU/NMU, NAC and NAU have {others}; on two digits" in text
     assert f"{max(shares[model, 4]['median'] for model in recurrent):.1%} or less" in text
 
 
