@@ -135,7 +135,7 @@ class ProgramSetting:
         """What settles its results."""
         numbers = without_cpu(asdict(self.training))
         if not numbers["keep_registers"] or self.model not in CONFIGURED:
-            del numbers["keep_registers"]  # so as results from before there was a choice
+            del numbers["keep_registers"]  # as before there was a choice: results of then stay
         return {"task": self.task, "labels": dict(self.labels), "training": numbers}
 
     def network(self, seed: int) -> ProgramNetwork:
