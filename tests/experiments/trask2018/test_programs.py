@@ -262,6 +262,18 @@ def test_the_cell_is_chosen_by_validation_and_the_seed_too():
     assert line["high"] == 1.0
 
 
+def test_what_reads_the_numbers_stands_beside_what_does_not():
+    rows = made_up().filter(model="NALU", learning_rate=0.01)
+    worse = {"sees_numbers": True, "validation_loss": 9.0, "matching": 0.4, "rmse": 2.0}
+    seeing = rows.with_columns(pl.lit(value).alias(name) for name, value in worse.items())
+    tables = program_tables("figure4")(pl.concat((rows, seeing)))
+    shown = tables["figure4_digits"].filter(digits=2).select("model", "sees_numbers", "median")
+    assert shown.rows() == [("NALU", False, 1.0), ("NALU", True, 0.4)]
+    picked = tables["figure4_picks"].select("pick", "sees_numbers", "median_rmse").unique()
+    assert picked.rows() == [("NALU", True, 2.0)]
+    assert tables["figure4"].group_by("model", "sees_numbers").len().height == 2
+
+
 def test_a_seed_that_ended_early_keeps_its_last_number():
     rows = made_up().filter(model="LSTM", digits=2)
     steps = pl.Series([[10, 20], [10]])
@@ -274,7 +286,7 @@ def test_a_seed_that_ended_early_keeps_its_last_number():
 
 
 def test_one_seed_has_no_band():
-    rows = {"model": ["NAC"], "digits": [2], "seed": [0]}
+    rows = {"model": ["NAC"], "sees_numbers": [False], "digits": [2], "seed": [0]}
     rows |= {"evaluation_steps": [[5, 10]], "matching_digits": [[0.5, 0.7]]}
     table = curves(pl.DataFrame(rows))
     assert table["mean"].to_list() == [0.5, 0.7]

@@ -10,7 +10,8 @@ from torchalu.evaluate import wilson
 from torchalu.experiments.trask2018.digit_summaries import ranked
 from torchalu.experiments.trask2018.picks import TOLERATED, picks
 
-_CELL = ("model", "hidden", "learning_rate", "registers", "sees_numbers")
+_SHOWN = ("model", "sees_numbers")
+_CELL = (*_SHOWN, "hidden", "learning_rate", "registers")
 _SOLVED = 0.99
 _SIGMAS = 2.0
 
@@ -18,14 +19,16 @@ _SIGMAS = 2.0
 def program_tables(figure: str) -> Callable[[pl.DataFrame], dict[str, pl.DataFrame]]:
     """The tables of a figure: its curves, the results, which model to pick, and the search.
 
+    Of each model, with and without the numbers, the cell whose median validates best is shown.
+
     Args:
         figure: its name, such as "figure4".
     """
 
     def tables(outcomes: pl.DataFrame) -> dict[str, pl.DataFrame]:
         validated = outcomes.filter(pl.col("digits") == pl.col("digits").min())
-        search = ranked(validated, _CELL, ["model"])
-        cells = search.unique("model", keep="first", maintain_order=True)
+        search = ranked(validated, _CELL, _SHOWN)
+        cells = search.unique(_SHOWN, keep="first", maintain_order=True)
         chosen = outcomes.join(cells, on=list(_CELL), how="semi", maintain_order="left")
         digits = results(chosen)
         return {
@@ -42,49 +45,49 @@ def curves(outcomes: pl.DataFrame) -> pl.DataFrame:
     """The digits that match against the steps taken, with bands of two standard deviations.
 
     Args:
-        outcomes: of one cell of each model.
+        outcomes: of one cell of each model, or of one with and one without the numbers.
 
     Returns:
-        A row a model, number of digits and step: `seeds`, the `mean` over them, and `low` and
-        `high`, two standard deviations from it and cut off at 0 and 1, null of one seed. A seed
-        that ended early in NaN keeps its last number.
+        A row a model, `sees_numbers`, number of digits and step: `seeds`, the `mean` over them, and
+        `low` and `high`, two standard deviations from it and cut off at 0 and 1, null of one seed.
+        A seed that ended early in NaN keeps its last number.
 
     Source:
         Trask et al. 2018, figures 4 and 6.
 
     Example:
-        >>> rows = {"model": ["NAC"] * 2, "digits": [2, 2], "seed": [0, 1]}
-        >>> rows |= {"evaluation_steps": [[5]] * 2, "matching_digits": [[0.5], [0.7]]}
+        >>> rows = {"model": ["NAC"] * 2, "sees_numbers": [False] * 2, "digits": [2, 2]}
+        >>> rows |= {"seed": [0, 1], "evaluation_steps": [[5]] * 2}
+        >>> rows |= {"matching_digits": [[0.5], [0.7]]}
         >>> curves(pl.DataFrame(rows)).select("seeds", "mean", "high").row(0)
         (2, 0.6, 0.88284...)
     """
-    groups = ["model", "digits", "step"]
+    lines = [*_SHOWN, "digits"]
     long = outcomes.select(
-        "model",
-        "digits",
+        *lines,
         "seed",
         pl.col("evaluation_steps").alias("step"),
         pl.col("matching_digits").alias("matching"),
     ).explode("step", "matching")
     every = long.select("step").unique()
-    runs = long.select("model", "digits", "seed").unique(maintain_order=True)
+    runs = long.select(*lines, "seed").unique(maintain_order=True)
     filled = (
         runs.join(every, how="cross")
-        .join(long, on=["model", "digits", "seed", "step"], how="left")
-        .sort("model", "digits", "seed", "step")
-        .with_columns(pl.col("matching").forward_fill().over("model", "digits", "seed"))
+        .join(long, on=[*lines, "seed", "step"], how="left")
+        .sort(*lines, "seed", "step")
+        .with_columns(pl.col("matching").forward_fill().over(*lines, "seed"))
     )
     spread = pl.col("matching").std()
     mean = pl.col("matching").mean()
     return (
-        filled.group_by(groups)
+        filled.group_by(*lines, "step")
         .agg(
             seeds=pl.len(),
             mean=mean,
             low=(mean - _SIGMAS * spread).clip(0, 1),
             high=(mean + _SIGMAS * spread).clip(0, 1),
         )
-        .sort(groups)
+        .sort(*lines, "step")
     )
 
 
@@ -92,10 +95,10 @@ def results(outcomes: pl.DataFrame) -> pl.DataFrame:
     """What is right at the best step by validation, by the digits of the numbers.
 
     Args:
-        outcomes: of one cell of each model.
+        outcomes: of one cell of each model, or of one with and one without the numbers.
 
     Returns:
-        A row a number of digits and model, the best median first: `seeds`; the share of matching
+        A row a number of digits and cell, the best median first: `seeds`; the share of matching
         digits of the seed that validates best, `chosen`, of the `best` seed and of the `median`
         one; the median share of programs that are right as a whole, and the median error; and
         `solved`, the seeds with 99% of the digits, with a 95% interval.
@@ -114,7 +117,7 @@ def results(outcomes: pl.DataFrame) -> pl.DataFrame:
             median_rmse=pl.col("rmse").fill_nan(float("inf")).median(),
             solved=(pl.col("matching") >= _SOLVED).sum(),
         )
-        .sort("digits", "median", "model", descending=[False, True, False])
+        .sort("digits", "median", *_SHOWN, descending=[False, True, False, False])
     )
     intervals = [wilson(*pair) for pair in table.select("solved", "seeds").iter_rows()]
     return table.with_columns(
@@ -134,4 +137,5 @@ def which_to_pick(table: pl.DataFrame) -> pl.DataFrame:
         digits cannot be lived with. Both forms of the gate are the paper's NALU.
     """
     cells = table.with_columns(holds=pl.col("median") >= 1 - TOLERATED)
-    return picks(cells, ["digits"], "median_rmse", ["NALU", "NALU,gate"])
+    paper = ["NALU", "NALU,gate"]
+    return picks(cells, ["digits"], "median_rmse", paper, kept=["sees_numbers"])

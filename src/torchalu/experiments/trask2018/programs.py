@@ -38,8 +38,9 @@ def figure4(
 ) -> SettingsStudy:
     """Figure 4: programs of if, + and -, trained on two digits, tested on three and four.
 
-    Where several values of an option are given, the cell of each model whose median validates
-    best, on programs of two digits, is shown: this is the search for what the paper leaves open.
+    Where several values of an option are given, the cell of each model, with and without the
+    numbers, whose median validates best, on programs of two digits, is shown: this is the search
+    for what the paper leaves open.
 
     Args:
         seeds: of each network.
