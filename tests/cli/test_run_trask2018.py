@@ -27,7 +27,10 @@ FACTOR = "give a finite number, 0 or more"
     [
         *(
             (f"{name} --learning-rate {rate}", f"learning_rate is {rate}; {RATE}")
-            for name in ("table2", "perception", "table4", "table5", "grid_world")
+            for name in (
+                *("table2", "perception", "table4", "table5", "grid_world"),
+                *("figure4", "figure6"),
+            )
             for rate in ("-1.0", "0.0", "nan", "inf")
         ),
         *(
@@ -39,7 +42,7 @@ FACTOR = "give a finite number, 0 or more"
             (f"{name} --learning-rates 0.01 {rate}", f"learning_rates holds {rate}; {RATES}")
             for name in (
                 *("table2_search", "table4_search", "grid_world_search"),
-                *("table3", "figure4", "figure6", "table6", "table8"),
+                *("table3", "figure4_search", "table6", "table8"),
             )
             for rate in ("-1.0", "nan", "inf")
         ),
@@ -51,8 +54,8 @@ FACTOR = "give a finite number, 0 or more"
         ("table3 --layers 0 4", "layers holds (0, 4); give pairs of positive integers"),
         ("table3 --depths 3", "depths holds 3; give some of (1, 2)"),
         ("table3 --split-seed -1", "split_seed is -1; give an integer, 0 or more"),
-        ("figure6 --hidden 0", "hidden holds 0; give positive integers"),
-        ("figure4 --registers 4 0", "registers holds 0; give positive integers"),
+        ("figure6 --hidden 0", "hidden is 0; give a positive integer"),
+        ("figure4_search --registers 4 0", "registers holds 0; give positive integers"),
         ("figure4 --nesting 3 1", "nesting is (3, 1); give (least, most), 1 <= least <= most"),
         ("figure4 --nesting 1 2000", "so that float32 holds the sum of 2001 of them"),
         *(

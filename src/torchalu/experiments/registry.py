@@ -39,7 +39,7 @@ _MODULES = {
     "trask2018.digits": ("table2", "table10", "table2_search", "perception"),
     "trask2018.parity": ("table4", "table4_search"),
     "trask2018.words": ("table3", "table11", "figure3"),
-    "trask2018.programs": ("figure4", "figure6"),
+    "trask2018.programs": ("figure4", "figure4_search", "figure6"),
     "trask2018.grid_world": ("figure5", "grid_world", "grid_world_search"),
 }
 

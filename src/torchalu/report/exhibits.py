@@ -129,15 +129,10 @@ EXHIBITS = {
     "trask2018.figure4": Exhibit("programs, up to four digits", "curves"),
     "trask2018.figure4_digits": Exhibit("what is right", "table", experiment="figure4"),
     "trask2018.figure4_picks": Exhibit("which unit to pick", "table", experiment="figure4"),
-    "trask2018.figure4_search": Exhibit(
-        "settings of figure 4, on validation programs", "table", experiment="figure4"
-    ),
+    "trask2018.figure4_search": Exhibit("settings of figure 4, on validation programs", "table"),
     "trask2018.figure6": Exhibit("sums, up to four digits", "curves"),
     "trask2018.figure6_digits": Exhibit("what is right", "table", experiment="figure6"),
     "trask2018.figure6_picks": Exhibit("which unit to pick", "table", experiment="figure6"),
-    "trask2018.figure6_search": Exhibit(
-        "settings of figure 6, on validation sums", "table", experiment="figure6"
-    ),
     "trask2018.grid_world": Exhibit("figure 5: to arrive at time T in a grid world", "returns"),
     "trask2018.grid_world_reach": Exhibit(
         "the greatest T with which agents do well", "table", experiment="grid_world"

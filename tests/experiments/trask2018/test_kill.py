@@ -22,7 +22,7 @@ sweep.run(study(), sys.argv[1], workers=1)
 
 
 def study():
-    return figure6(Seeds(2), models=("NAC", "NAU"), hidden=(5,), registers=(2,), training=TRAINING)
+    return figure6(Seeds(2), models=("NAC", "NAU"), hidden=5, registers=2, training=TRAINING)
 
 
 def wait_for(folder, pattern, process):

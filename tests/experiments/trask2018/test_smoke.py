@@ -48,6 +48,7 @@ SMALL = {
     },
     "table3": {"seeds": ONE, "training": WORDS},
     "figure4": {"seeds": ONE, "training": PROGRAMS},
+    "figure4_search": {"seeds": ONE, "learning_rates": (0.003, 0.01), "training": PROGRAMS},
     "figure6": {"seeds": ONE, "training": PROGRAMS},
     "grid_world": {"seeds": ONE, "training": GRID, "instructions": (11, 14)},
     "grid_world_search": {"seeds": ONE, "training": replace(GRID, updates=10, worlds=4)},

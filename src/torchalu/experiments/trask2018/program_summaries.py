@@ -17,7 +17,7 @@ _SIGMAS = 2.0
 
 
 def program_tables(figure: str) -> Callable[[pl.DataFrame], dict[str, pl.DataFrame]]:
-    """The tables of a figure: its curves, the results, which model to pick, and the search.
+    """The tables of a figure: its curves, the results, and which model to pick.
 
     Of each model, with and without the numbers, the cell whose median validates best is shown.
 
@@ -26,19 +26,25 @@ def program_tables(figure: str) -> Callable[[pl.DataFrame], dict[str, pl.DataFra
     """
 
     def tables(outcomes: pl.DataFrame) -> dict[str, pl.DataFrame]:
-        validated = outcomes.filter(pl.col("digits") == pl.col("digits").min())
-        search = ranked(validated, _CELL, _SHOWN)
-        cells = search.unique(_SHOWN, keep="first", maintain_order=True)
+        cells = _ranked(outcomes).unique(_SHOWN, keep="first", maintain_order=True)
         chosen = outcomes.join(cells, on=list(_CELL), how="semi", maintain_order="left")
         digits = results(chosen)
         return {
             figure: curves(chosen),
             f"{figure}_digits": digits,
             f"{figure}_picks": which_to_pick(digits),
-            f"{figure}_search": search,
         }
 
     return tables
+
+
+def search_tables(outcomes: pl.DataFrame) -> dict[str, pl.DataFrame]:
+    """The cells of the search for figure 4, those of each model by their validation loss.
+
+    Args:
+        outcomes: of `figure4_search`.
+    """
+    return {"figure4_search": _ranked(outcomes)}
 
 
 def curves(outcomes: pl.DataFrame) -> pl.DataFrame:
@@ -139,3 +145,9 @@ def which_to_pick(table: pl.DataFrame) -> pl.DataFrame:
     cells = table.with_columns(holds=pl.col("median") >= 1 - TOLERATED)
     paper = ["NALU", "NALU,gate"]
     return picks(cells, ["digits"], "median_rmse", paper, kept=["sees_numbers"])
+
+
+def _ranked(outcomes: pl.DataFrame) -> pl.DataFrame:
+    """The cells of each model, with and without the numbers, by their validation loss."""
+    validated = outcomes.filter(pl.col("digits") == pl.col("digits").min())
+    return ranked(validated, _CELL, _SHOWN)
