@@ -253,7 +253,7 @@ def test_the_whole_grid_of_the_paper_is_a_matter_of_options():
     )
     assert len(made.chunks()) == 4 * 2 * 2 * 10
     names = [chunk.name for chunk in get("trask2018.table3")().chunks()]
-    assert len(set(names)) == len(names) == 290
+    assert len(set(names)) == len(names) == 300
     assert all(re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._,+=-]{0,149}", name) for name in names)
     assert json.loads(json.dumps(made.configuration)) == made.configuration
 

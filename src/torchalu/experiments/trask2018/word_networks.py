@@ -60,7 +60,10 @@ DEPTHS = (1, 2)
 OVER_WORDS = "NMU+NAU"
 """The name of the network without an LSTM."""
 
-MODELS = (*HEADS, OVER_WORDS)
+SNAPPED = f"{OVER_WORDS},snapped"
+"""The same network, snapped after its training."""
+
+MODELS = (*HEADS, OVER_WORDS, SNAPPED)
 """All networks by name: the paper's four, then those with later units."""
 
 
@@ -140,6 +143,41 @@ class WordArithmetic(nn.Module):
         with torch.no_grad():
             self.plus.weight.abs_()
 
+    @classmethod
+    def of(
+        cls, factors: Float[Tensor, " words"], addends: Float[Tensor, " words"]
+    ) -> WordArithmetic:
+        """The network in which each word does just this.
+
+        Args:
+            factors: by which each word multiplies, 0 or more.
+            addends: what it adds then.
+
+        Example:
+            >>> words = torch.ones(len(WORD_VOCABULARY))
+            >>> WordArithmetic.of(2 * words, 3 * words)(torch.tensor([[4, 29]])).tolist()
+            [[3.0, 9.0]]
+        """
+        network = cls()
+        with torch.no_grad():
+            network.addends.copy_(addends / _SCALE)
+            network.factors.copy_(factors.log())
+            for unit in (network.times, network.plus):
+                unit.weight.fill_(1.0)
+        return network
+
+    def rules(self) -> tuple[Float[Tensor, " words"], Float[Tensor, " words"]]:
+        r"""By what each word multiplies the number so far, and what it adds then.
+
+        .. math:: f_w = p_2 g_w v_2, \quad a_w = p_1 a_{w} + p_2 g_w (1 - v_2), \quad
+                  g_w = v_1 \exp \phi_w + 1 - v_1
+
+        with the weights v of the NMU and p of the NAU.
+        """
+        v, p = self.times.weight.clamp(0, 1)[0], self.plus.weight.clamp(-1, 1)[0]
+        scaled = p[1] * (v[0] * self.factors.exp() + 1 - v[0])
+        return scaled * v[1], p[0] * _SCALE * self.addends + scaled * (1 - v[1])
+
     def forward(self, tokens: Words) -> Answers:
         """The answer after each word."""
         addends, factors = _SCALE * self.addends[tokens], self.factors[tokens].exp()
@@ -165,7 +203,7 @@ def word_network(model: str, embedding: int, hidden: int, depth: int) -> nn.Modu
         ValueError: there is no such model, or it has no such depth.
     """
     choose("model", [model], MODELS)
-    if model == OVER_WORDS:
+    if model not in HEADS:
         return WordArithmetic()
     return WordNetwork(model, embedding, hidden, depth)
 

@@ -18,8 +18,14 @@ from torchalu.experiments.setting import Label
 from torchalu.experiments.settings_study import check_device
 from torchalu.experiments.trask2018.devices import moved, without_cpu
 from torchalu.experiments.trask2018.published_words import FIGURE3
-from torchalu.experiments.trask2018.word_networks import last_answers, word_network
+from torchalu.experiments.trask2018.word_networks import (
+    SNAPPED,
+    WordArithmetic,
+    last_answers,
+    word_network,
+)
 from torchalu.experiments.trask2018.word_rules import obey, read_rules, write_rules
+from torchalu.experiments.trask2018.word_snapping import snapped
 from torchalu.tasks import NumberWords, encode_words, number_words
 from torchalu.tasks.number_words import WordBatch, WordsPart
 from torchalu.train import JSON, Part, Report, TrainingConfiguration, TrainingResult, fit, seeded
@@ -161,7 +167,10 @@ class WordSetting:
             report=lambda step: report(step / numbers.steps),
         )
         network.load_state_dict(result.best_state)
-        return task, result, network.cpu().eval()
+        network.cpu().eval()
+        if self.model == SNAPPED and isinstance(network, WordArithmetic):
+            network = snapped(network, task.part("train")).eval()
+        return task, result, network
 
     def _outcome(
         self, task: NumberWords, result: TrainingResult, network: nn.Module
@@ -170,6 +179,9 @@ class WordSetting:
         last = result.records.row(-1, named=True)
         chosen = result.records.filter(pl.col("step") == result.best_step)
         best = chosen.row(0, named=True) if chosen.height else last
+        if self.model == SNAPPED:
+            with torch.no_grad():
+                best = _measure(network, {part: task.part(part) for part in PARTS})
         with torch.no_grad():
             tokens, lengths = encode_words(QUERIES)
             asked = network(tokens).tolist()

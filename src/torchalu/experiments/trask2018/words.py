@@ -11,7 +11,7 @@ from torchalu.experiments.seeds import SeedOptions, Seeds
 from torchalu.experiments.setting import choose
 from torchalu.experiments.settings_study import SettingsStudy
 from torchalu.experiments.trask2018.checks import check_each, check_rates
-from torchalu.experiments.trask2018.word_networks import DEPTHS, HEADS, MODELS, OVER_WORDS
+from torchalu.experiments.trask2018.word_networks import DEPTHS, HEADS, MODELS
 from torchalu.experiments.trask2018.word_summaries import word_tables
 from torchalu.experiments.trask2018.word_training import WordSetting, WordTraining
 
@@ -63,7 +63,7 @@ def table3(
     check_rates(learning_rates)
     settings = []
     for model, rate in product(models, learning_rates):
-        if model == OVER_WORDS:
+        if model not in HEADS:
             settings.append(WordSetting(model, 0, 0, 1, rate, training))
             continue
         deep = depths if HEADS[model].stacks else (1,)
