@@ -171,6 +171,29 @@ def test_test_and_validation_digits_would_admit_the_same_laws_as_far_as_the_page
     assert "83.4% or less" in page("digits")
 
 
+def test_what_numbers_in_words_say():
+    text = page("words_programs")
+    rows = {row["model"]: row for row in committed("table3").iter_rows(named=True)}
+    snapped = rows["NMU+NAU,snapped"]
+    seeds = committed("table3_seeds").filter(model="NMU+NAU,snapped")
+    assert snapped["seeds"] == snapped["solved"] == 10
+    assert seeds["test_right"].to_list() == [1.0] * 10
+    assert "each of the ten networks reads each of the 631 test numbers without an error" in text
+    others = [row for name, row in rows.items() if name != "NMU+NAU,snapped"]
+    assert {row["seeds"] for row in others} == {3}
+    assert not any(row["solved"] for row in others)
+    assert "No other network is off by less than 0.5" in text
+    test = {name: f"{row['test_mae']:.1f}" for name, row in rows.items()}
+    assert f"NMU+NAU by {test['NMU+NAU']} on average, and the LSTM with iNALU by" in text
+    assert f"iNALU by {test['LSTM+INALU']}; with NALU it is off by {test['LSTM+NALU']}" in text
+    assert f"With NAC it is off by {test['LSTM+NAC']}, less than the paper's 114.3" in text
+    laws = {row["model"]: row for row in committed("table3_rules").iter_rows(named=True)}
+    assert laws["NMU+NAU,snapped"]["lawful"] == 10
+    assert len(set(seeds["rules"])) == 1
+    assert seeds["rules"][0].endswith("ninety +90; hundred ×100; and +0; thousand +999")
+    assert sum(row["lawful"] for row in laws.values()) == 10
+
+
 def test_what_the_sums_of_an_lstm_and_its_units_say():
     seeds = committed("figure6_seeds")
     assert set(seeds.group_by("model", "digits").len()["len"]) == {10}
