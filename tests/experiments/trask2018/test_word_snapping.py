@@ -100,6 +100,13 @@ def test_the_law_of_number_words_follows_from_169_of_them(seed):
     assert (answers - torch.arange(1001)).abs().max() < 0.01
 
 
+def test_a_network_that_ended_in_nan_stays_as_it_is():
+    network = WordArithmetic()
+    with torch.no_grad():
+        network.factors[3] = torch.nan
+    assert snapped(network, NumberWords(1).part("train")) is network
+
+
 def test_other_rules_fit_the_training_phrases_too():
     """Of "N hundred" only 400 is there: "and" can undo what "hundred" adds."""
     phrases = {number: number_words(number) for number in range(100)}

@@ -169,7 +169,7 @@ class WordArithmetic(nn.Module):
     def rules(self) -> tuple[Float[Tensor, " words"], Float[Tensor, " words"]]:
         r"""By what each word multiplies the number so far, and what it adds then.
 
-        .. math:: f_w = p_2 g_w v_2, \quad a_w = p_1 a_{w} + p_2 g_w (1 - v_2), \quad
+        .. math:: f_w = p_2 g_w v_2, \quad b_w = p_1 a_w + p_2 g_w (1 - v_2), \quad
                   g_w = v_1 \exp \phi_w + 1 - v_1
 
         with the weights v of the NMU and p of the NAU.

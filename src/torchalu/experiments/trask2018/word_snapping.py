@@ -20,10 +20,12 @@ def snapped(network: WordArithmetic, batch: WordBatch) -> WordArithmetic:
     """The network whose rules are whole numbers that fit its training phrases.
 
     Args:
-        network: that is trained.
+        network: that is trained; one whose rules are not finite is given back as it is.
         batch: what it was trained on.
     """
     factors, addends = (part.detach().double().numpy() for part in network.rules())
+    if not (np.isfinite(factors).all() and np.isfinite(addends).all()):
+        return network
     tokens, targets = batch.tokens.numpy(), batch.targets.squeeze(1).double().numpy()
     whole = snap_rules(factors, addends, tokens, targets)
     return WordArithmetic.of(*(torch.from_numpy(part).float() for part in whole))
