@@ -1,0 +1,72 @@
+"""The core-hours that the README of Trask et al. 2018 gives follow from the committed runs."""
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from torchalu.cli.run import _read
+from torchalu.experiments import get
+
+ROOT = Path(__file__).parents[2]
+README = ROOT / "src" / "torchalu" / "experiments" / "trask2018" / "README.md"
+RESULTS = ROOT / "results" / "trask2018"
+
+
+def study_of(command):
+    """The study of a command without `torchalu run`."""
+    name, *options = shlex.split(command)
+    return _read(f"trask2018.{name}", get(f"trask2018.{name}"), options)[0]
+
+
+def work(study):
+    return sum(chunk.work for chunk in study.chunks())
+
+
+def hours_for_work(name):
+    """Core-hours by the committed runs, for each unit of the work that chunks say they are."""
+    runs = json.loads((RESULTS / f"{name}.json").read_text())["runs"]
+    done = sum(work(study_of(run["command"].split("trask2018.", 1)[1])) for run in runs)
+    return sum(run["core_hours"] for run in runs) / done
+
+
+def measured_by(name):
+    """What an experiment is measured by; a search that has not been run, by its table."""
+    return name if (RESULTS / f"{name}.json").exists() else name.removesuffix("_search")
+
+
+ESTIMATED = [
+    (name, float(hours))
+    for name, hours in re.findall(
+        r"^\| `(\w+)` \|(?:[^|]*\|){3} ([\d.]+) \|$", README.read_text("utf-8"), re.MULTILINE
+    )
+]
+NIGHT = [
+    (command, float(hours))
+    for command, hours in re.findall(
+        r"^\| `([^`]+)` \| ([\d.]+) \| [^|]+ \|$", README.read_text("utf-8"), re.MULTILINE
+    )
+]
+
+
+@pytest.mark.parametrize(("name", "hours"), ESTIMATED)
+def test_core_hours_at_the_defaults_are_in_proportion_to_the_committed_runs(name, hours):
+    expected = work(get(f"trask2018.{name}")()) * hours_for_work(measured_by(name))
+    assert hours == pytest.approx(expected, rel=0.06, abs=0.05)
+
+
+@pytest.mark.parametrize(("command", "hours"), NIGHT)
+def test_core_hours_of_a_night_are_those_of_the_committed_runs_or_in_proportion(command, hours):
+    name = command.split()[0]
+    expected = work(study_of(command)) * hours_for_work(measured_by(name))
+    assert hours == pytest.approx(expected, rel=0.06, abs=0.05)
+
+
+def test_core_hours_add_up():
+    text = " ".join(README.read_text("utf-8").split())
+    assert len(ESTIMATED) == 14
+    assert len(NIGHT) == 13
+    assert f"about {sum(hours for _, hours in ESTIMATED):.0f} core-hours" in text
+    assert f"take about {sum(hours for _, hours in NIGHT):.0f}," in text
