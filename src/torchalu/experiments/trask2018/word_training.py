@@ -130,19 +130,26 @@ class WordSetting:
             report: takes the fraction that is done.
         """
         with one_thread():
-            task, result, network = self._trained(seed, scratch, report)
+            task = NumberWords(self.training.split_seed)
+            result, network = self._trained(task, seed, scratch, report)
+            chosen = result.records.filter(pl.col("step") == result.best_step)
+            best = (chosen if chosen.height else result.records).row(-1, named=True)
+            if self.model == SNAPPED and isinstance(network, WordArithmetic):
+                network = snapped(network, task.part("train")).eval()
+                with torch.no_grad():
+                    best = _measure(network, {part: task.part(part) for part in PARTS})
             labels = {**self.labels, "seed": seed}
-            outcome = labels | self._outcome(task, result, network)
+            outcome = labels | _outcome(task, result, network, best)
         columns = [pl.lit(value).alias(name) for name, value in labels.items()]
         records = result.records.select(*columns, pl.all())
         records = records.with_columns(pl.col(pl.Int32).cast(pl.Int64))
         return Part(records, pl.DataFrame([outcome]), weights(network))
 
     def _trained(
-        self, seed: int, scratch: Path, report: Report
-    ) -> tuple[NumberWords, TrainingResult, nn.Module]:
-        """The network with its best weights, on the CPU."""
-        numbers, task = self.training, NumberWords(self.training.split_seed)
+        self, task: NumberWords, seed: int, scratch: Path, report: Report
+    ) -> tuple[TrainingResult, nn.Module]:
+        """How it was trained, and the network with its best weights, on the CPU."""
+        numbers = self.training
         batches: dict[WordsPart, WordBatch] = {
             part: moved(task.part(part), numbers.device) for part in PARTS
         }
@@ -167,38 +174,7 @@ class WordSetting:
             report=lambda step: report(step / numbers.steps),
         )
         network.load_state_dict(result.best_state)
-        network.cpu().eval()
-        if self.model == SNAPPED and isinstance(network, WordArithmetic):
-            network = snapped(network, task.part("train")).eval()
-        return task, result, network
-
-    def _outcome(
-        self, task: NumberWords, result: TrainingResult, network: nn.Module
-    ) -> dict[str, Any]:
-        """The errors, what was answered word by word, and the rules that follow."""
-        last = result.records.row(-1, named=True)
-        chosen = result.records.filter(pl.col("step") == result.best_step)
-        best = chosen.row(0, named=True) if chosen.height else last
-        if self.model == SNAPPED:
-            with torch.no_grad():
-                best = _measure(network, {part: task.part(part) for part in PARTS})
-        with torch.no_grad():
-            tokens, lengths = encode_words(QUERIES)
-            asked = network(tokens).tolist()
-        return {
-            "train_mae": best["train_mae"],
-            "validation_loss": best["validation_loss"],
-            "test_mae": best["test_mae"],
-            "test_right": best["test_right"],
-            "last_train_mae": last["train_mae"],
-            "last_test_mae": last["test_mae"],
-            "best_step": result.best_step,
-            "steps": result.steps,
-            "status": result.status,
-            **rules_outcome(network, task),
-            "answers": [row[:n] for row, n in zip(asked, lengths.tolist(), strict=True)],
-            "parts": [part_of(phrase, task) for phrase in QUERIES],
-        }
+        return result, network.cpu().eval()
 
 
 def part_of(phrase: Sequence[str], task: NumberWords) -> WordsPart | None:
@@ -241,6 +217,30 @@ def rules_outcome(network: nn.Module, task: NumberWords) -> dict[str, Any]:
         "rules": write_rules(rules),
         "rules_test_right": float(right.mean()),
         "rules_all_right": every.tolist() == list(range(1001)),
+    }
+
+
+def _outcome(
+    task: NumberWords, result: TrainingResult, network: nn.Module, best: Mapping[str, float]
+) -> dict[str, Any]:
+    """The errors, what was answered word by word, and the rules that follow."""
+    last = result.records.row(-1, named=True)
+    with torch.no_grad():
+        tokens, lengths = encode_words(QUERIES)
+        asked = network(tokens).tolist()
+    return {
+        "train_mae": best["train_mae"],
+        "validation_loss": best["validation_loss"],
+        "test_mae": best["test_mae"],
+        "test_right": best["test_right"],
+        "last_train_mae": last["train_mae"],
+        "last_test_mae": last["test_mae"],
+        "best_step": result.best_step,
+        "steps": result.steps,
+        "status": result.status,
+        **rules_outcome(network, task),
+        "answers": [row[:n] for row, n in zip(asked, lengths.tolist(), strict=True)],
+        "parts": [part_of(phrase, task) for phrase in QUERIES],
     }
 
 
