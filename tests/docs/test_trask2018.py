@@ -193,6 +193,27 @@ def test_what_numbers_in_words_say():
     assert sum(row["lawful"] for row in laws.values()) == 10
 
 
+def test_what_a_nalu_makes_of_words_at_the_length_of_the_paper():
+    """Thirty times the steps of table 3 do not bring it near the published error."""
+    folder = RESULTS / "words_300000_steps"
+    (run,) = json.loads((folder / "table3.json").read_text())["runs"]
+    command = run["command"].removeprefix("torchalu run trask2018.")
+    assert run["settings"] == _digests(study_of(command))
+    assert command.startswith("table3 --models LSTM+NALU --depths 1 --seeds 3 --steps 300000 ")
+    seeds = pl.read_csv(folder / "table3_seeds.csv", infer_schema_length=None)
+    assert set(seeds["steps"]) == {300_000}
+    assert seeds.group_by("embedding", "hidden").len().sort("hidden").rows() == [
+        (16, 16, 3), (32, 32, 3),
+    ]  # fmt: skip
+    best = seeds.sort("validation_loss").row(0, named=True)
+    text = page("words_programs")
+    known = f"knows the numbers that it is trained on to {best['train_mae']:.1f} on average"
+    assert f"{known}, and is off by {best['test_mae']:.1f} on test numbers" in text
+    assert f"the median of the six by {seeds['test_mae'].median():.1f}" in text
+    assert run["core_hours"] == pytest.approx(1, abs=0.05)
+    assert seeds["learning_rate"].unique().to_list() == [0.01]
+
+
 def test_what_the_sums_of_an_lstm_and_its_units_say():
     seeds = committed("figure6_seeds")
     assert set(seeds.group_by("model", "digits").len()["len"]) == {10}
