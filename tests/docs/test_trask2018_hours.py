@@ -2,23 +2,13 @@
 
 import json
 import re
-import shlex
-from pathlib import Path
 
 import pytest
 
-from torchalu.cli.run import _read
 from torchalu.experiments import get
+from trask2018_pages import RESULTS, ROOT, study_of
 
-ROOT = Path(__file__).parents[2]
 README = ROOT / "src" / "torchalu" / "experiments" / "trask2018" / "README.md"
-RESULTS = ROOT / "results" / "trask2018"
-
-
-def study_of(command):
-    """The study of a command without `torchalu run`."""
-    name, *options = shlex.split(command)
-    return _read(f"trask2018.{name}", get(f"trask2018.{name}"), options)[0]
 
 
 def work(study):
