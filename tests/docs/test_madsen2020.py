@@ -166,9 +166,12 @@ def test_what_an_nmu_needs():
     )
     found = {name: row for name, *row in counts.iter_rows()}
     both, neither = found["NMU"], found["NMU, no Rsparse, no W-clamp"]
-    assert both[:2] == found["NMU, no W clamp"][:2] == [30, 45]
-    assert "as many are as with both, 30 of 45. Without both 29 are" in PAGE
-    assert neither[:2] == [29, 45]
+    solved = {name: row[0] for name, row in found.items()}
+    assert {row[1] for row in found.values()} == {90}
+    free = solved["NMU, no W clamp"]
+    assert f"Without the clamp {free} of 90 are, with both {solved['NMU']}." in PAGE
+    assert f"Without both {neither[0]} are, which is no lower success rate" in PAGE
+    assert neither[0] >= both[0]
     assert f"(step {neither[2]:,.0f}, with both {both[2]:,.0f})" in PAGE
     assert f"the median of their sparsity errors is {neither[3]:.2f}" in PAGE
     small = runs.filter(hidden_size=2)
