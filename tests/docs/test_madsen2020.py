@@ -202,13 +202,22 @@ def test_products_of_many_inputs():
 def test_what_is_found_among_correlated_inputs():
     folder = ROOT / "results" / "madsen2020"
     table = pl.read_csv(folder / "correlated.csv")
-    paper = pl.col("operation").is_in(["mul", "add", "sub"])
-    (seeds,), (fewer,) = (set(table.filter(kind)["seeds"]) for kind in (paper, ~paper))
-    assert f"of 0.5; {seeds} seeds of each model on ×, + and −, {fewer} on ÷" in PAGE
+    (seeds,) = set(table["seeds"])
+    assert f"of 0.5; {seeds} seeds of each model. The NAU" in PAGE
     found = dict(table.select(pl.concat_str("model", "operation"), "solved").iter_rows())
-    others = table.filter(~paper & (pl.col("solved") > 0)).select("operation", "model", "solved")
-    squares = {"NMU": fewer, "NAC*,NMU": fewer, "NAC*,sigma": 1}
-    assert set(others.iter_rows()) == {("square", *found) for found in squares.items()}
+    others = {
+        name: dict(rows.filter(pl.col("solved") > 0).select("model", "solved").iter_rows())
+        for (name,), rows in table.group_by("operation")
+    }
+    all_by = {"NMU": seeds, "NAC*,NMU": seeds}
+    assert others["square"] == {**all_by, "NAC*,sigma": 10, "NAC*": 2}
+    assert others["root"] == {"NAC*,NMU": 12, "NAC*": 6}
+    assert others["div"] == {}
+    table6 = pl.read_csv(folder / "table6.csv", infer_schema_length=None).filter(seeds=seeds)
+    before = dict(table6.select(pl.concat_str("model", "operation"), "solved").iter_rows())
+    assert (before["NAC*,sigmasquare"], before["NAC*square"]) == (50, 44)
+    assert (before["NAC*,NMUroot"], before["NAC*root"]) == (0, 4)
+    assert not any(table6.filter(operation="div")["solved"])
     assert found["NAUadd"] == found["NAUsub"] == found["NAC+add"] == seeds
     assert f"NAC+ all sums, but {found['NAC+sub']} difference of {seeds}" in PAGE
     assert set(table.filter(operation="mul")["solved"]) == {0}
