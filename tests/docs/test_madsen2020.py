@@ -300,7 +300,10 @@ def _is_older(name):
 def test_what_is_found_under_noise():
     folder = ROOT / "results" / "madsen2020"
     rows = pl.read_csv(folder / "noise.csv", infer_schema_length=None)
-    assert set(rows["seeds"]) == {5}
+    paper = pl.col("operation").is_in(["add", "sub", "mul"])
+    (seeds,), (fewer,) = (set(rows.filter(kind)["seeds"]) for kind in (paper, ~paper))
+    assert f"Of {seeds} seeds each on ×, + and −, NMU" in PAGE
+    assert fewer == 5
     solved = {(row["model"], row["operation"]): row["solved"] for row in rows.to_dicts()}
     precise = {
         (row["model"], row["operation"]): row["error_to_noise_median"] for row in rows.to_dicts()
@@ -315,10 +318,14 @@ def test_what_is_found_under_noise():
     hardly = [precise[model, "square"] for model in ("NAC*", "NAC*,sigma", "NMU", "NAC*,NMU")]
     assert min(hardly[:2]) > 0.7 > 0.1 > max(hardly[2:])
     assert found("root") == {"NAC*,NMU": 5, "NAC*,sigma": 5, "NAC*": 3}
-    others = rows.filter(pl.col("operation").is_in(["add", "sub", "mul"]))
-    whole = others.filter(pl.col("sparsity_error_mean") < 0.4).select("model", "operation").rows()
-    assert set(whole) == {("NAU", "sub"), ("NMU", "sub"), ("NALU", "add")}
-    assert solved["NALU", "add"] == 1
+    all_of = [("NMU", "mul"), ("NAC*,NMU", "mul")]
+    all_of += [(model, operation) for model in ("NAU", "NAC+") for operation in ("add", "sub")]
+    assert all(solved[cell] == seeds for cell in [*all_of, ("Linear", "add")])
+    assert solved["Linear", "sub"] == seeds - 1
+    times = [1 / precise[cell] for cell in [*all_of, ("Linear", "add"), ("Linear", "sub")]]
+    assert (round(min(times)), round(max(times), -1)) == (8, 40)
+    whole = rows.filter(paper, pl.col("sparsity_error_mean") < 0.3).select("model", "operation")
+    assert set(whole.rows()) == {("NAU", "sub"), ("NMU", "sub"), ("Gated NAU/NMU", "sub")}
     table = pl.read_csv(folder / "table6.csv", infer_schema_length=None).filter(seeds=50)
     assert table.filter(operation="div")["solved"].sum() == 0
     roots = table.filter(pl.col("operation") == "root", pl.col("solved") > 0)
