@@ -6,7 +6,9 @@ import polars as pl
 import pytest
 
 from torchalu.cli.results import _digests
+from torchalu.experiments.trask2018.program_networks import MODELS
 from torchalu.experiments.trask2018.program_training import ProgramTraining, measured_sets
+from torchalu.experiments.trask2018.programs import figure4
 from trask2018_pages import RESULTS, committed, page, study_of
 
 
@@ -139,6 +141,8 @@ def test_what_programs_say():
 def test_what_the_search_for_programs_says():
     table = committed("figure4_search")
     assert table["seeds"].unique().to_list() == [1]
+    rates = {(s.model, s.learning_rate) for s in figure4().settings}
+    assert rates == {(model, 0.003 if model == "DNC" else 0.01) for model in MODELS}
     of_four = table.filter(pl.col("registers") != 8).sort("best_validation_loss")
     for (model, _), rates in of_four.group_by("model", "sees_numbers", maintain_order=True):
         best, second = rates["learning_rate"][:2]

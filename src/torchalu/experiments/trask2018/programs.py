@@ -25,6 +25,7 @@ Training = Annotated[ProgramTraining, tyro.conf.arg(name="")]
 
 _TEN, _TWO = Seeds(10), Seeds(2, first_seed=1000)
 _NUMBERS, _SHORT = ProgramTraining(), ProgramTraining(steps=5000)
+_RATE, _OTHER_RATES = 0.01, {"DNC": 0.003}
 
 
 def figure4(
@@ -32,7 +33,7 @@ def figure4(
     *,
     models: tuple[str, ...] = MODELS,
     hidden: int = 64,
-    learning_rate: float = 0.01,
+    learning_rate: float | None = None,
     registers: int = 4,
     sees_numbers: tuple[bool, ...] = (False, True),
     training: Training = _NUMBERS,
@@ -43,7 +44,7 @@ def figure4(
         seeds: of each network.
         models: names of networks.
         hidden: size of the LSTM, the UGRNN, the DNC's controller.
-        learning_rate: of Adam, at the start.
+        learning_rate: of Adam, at the start; by default 0.003 for the DNC and 0.01 for the others.
         registers: of a configured unit.
         sees_numbers: whether the LSTM that configures a unit reads the numbers.
         training: all other numbers.
@@ -61,10 +62,15 @@ def figure4(
         6
     """
     check_positive_integers(hidden=hidden, registers=registers)
-    check_positive(learning_rate=learning_rate)
-    settings = _settings(
-        "programs", models, (hidden,), (learning_rate,), (registers,), sees_numbers, training
-    )
+    if learning_rate is not None:
+        check_positive(learning_rate=learning_rate)
+    choose("models", models, MODELS)
+    settings = []
+    for model in models:
+        rate = _OTHER_RATES.get(model, _RATE) if learning_rate is None else learning_rate
+        settings += _settings(
+            "programs", (model,), (hidden,), (rate,), (registers,), sees_numbers, training
+        )
     return SettingsStudy("trask2018.figure4", settings, seeds, program_tables("figure4"))
 
 
