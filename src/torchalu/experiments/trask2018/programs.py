@@ -90,7 +90,7 @@ def figure6(
         seeds: as in `figure4`.
         models: as in `figure4`.
         hidden: as in `figure4`.
-        learning_rate: as in `figure4`.
+        learning_rate: of Adam, at the start.
         registers: as in `figure4`.
         sees_numbers: as in `figure4`, but only False by default, since a sum needs no choice.
         training: as in `figure4`; the nesting does nothing.
