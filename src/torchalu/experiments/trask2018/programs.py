@@ -64,13 +64,8 @@ def figure4(
     check_positive_integers(hidden=hidden, registers=registers)
     if learning_rate is not None:
         check_positive(learning_rate=learning_rate)
-    choose("models", models, MODELS)
-    settings = []
-    for model in models:
-        rate = _OTHER_RATES.get(model, _RATE) if learning_rate is None else learning_rate
-        settings += _settings(
-            "programs", (model,), (hidden,), (rate,), (registers,), sees_numbers, training
-        )
+    rates = None if learning_rate is None else (learning_rate,)
+    settings = _settings("programs", models, (hidden,), rates, (registers,), sees_numbers, training)
     return SettingsStudy("trask2018.figure4", settings, seeds, program_tables("figure4"))
 
 
@@ -156,18 +151,23 @@ def _settings(
     task: ProgramTask,
     models: tuple[str, ...],
     hidden: tuple[int, ...],
-    learning_rates: tuple[float, ...],
+    learning_rates: tuple[float, ...] | None,
     registers: tuple[int, ...],
     sees_numbers: tuple[bool, ...],
     training: ProgramTraining,
 ) -> list[ProgramSetting]:
-    """All cells of all models; a recurrent network has no registers and reads the numbers."""
+    """All cells of all models; a recurrent network has no registers and reads the numbers.
+
+    Without rates each model has the one of `figure4`.
+    """
     choose("models", models, MODELS)
     settings = []
     for model in models:
         own = (registers, sees_numbers) if model in CONFIGURED else ((0,), (True,))
+        own_rate = (_OTHER_RATES.get(model, _RATE),)
+        rates = own_rate if learning_rates is None else learning_rates
         settings += [
             ProgramSetting(task, model, size, rate, count, seen, training)
-            for size, rate, count, seen in product(hidden, learning_rates, *own)
+            for size, rate, count, seen in product(hidden, rates, *own)
         ]
     return settings
