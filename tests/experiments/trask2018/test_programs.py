@@ -253,6 +253,7 @@ def test_the_cell_is_chosen_by_validation_and_the_seed_too():
     assert (nalu["learning_rate"], nalu["seeds"], nalu["chosen_seed"]) == (0.01, 2, 0)
     assert (nalu["chosen"], nalu["best"], nalu["solved"]) == (1.0, 1.0, 1)
     assert nalu["median"] == pytest.approx(0.9)
+    assert (nalu["low"], nalu["high"]) == (0.8, 1.0)
     assert rows["NALU", 2]["solved"] == 2
     picked = tables["figure4_picks"].select("digits", "pick", "by", "seeds", "paper", "factor")
     assert picked.rows() == [

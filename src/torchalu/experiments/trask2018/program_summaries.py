@@ -8,6 +8,7 @@ import polars as pl
 
 from torchalu.evaluate import wilson
 from torchalu.experiments.trask2018.digit_summaries import ranked
+from torchalu.experiments.trask2018.medians import median_interval
 from torchalu.experiments.trask2018.picks import TOLERATED, picks
 
 _SHOWN = ("model", "sees_numbers")
@@ -106,8 +107,9 @@ def results(outcomes: pl.DataFrame) -> pl.DataFrame:
     Returns:
         A row a number of digits and cell, the best median first: `seeds`; the share of matching
         digits of the seed that validates best, `chosen`, of the `best` seed and of the `median`
-        one; the median share of programs that are right as a whole, and the median error; and
-        `solved`, the seeds with 99% of the digits, with a 95% interval.
+        one, whose interval is from `low` to `high` as `median_interval` gives it; the median share
+        of programs that are right as a whole, and the median error; and `solved`, the seeds with
+        99% of the digits, with a 95% interval.
     """
     table = (
         outcomes.with_columns(pl.col("validation_loss").fill_nan(float("inf")))
@@ -119,14 +121,19 @@ def results(outcomes: pl.DataFrame) -> pl.DataFrame:
             chosen=pl.col("matching").first(),
             best=pl.col("matching").max(),
             median=pl.col("matching").median(),
+            low=pl.col("matching"),
+            high=pl.col("matching"),
             median_right=pl.col("right").median(),
             median_rmse=pl.col("rmse").fill_nan(float("inf")).median(),
             solved=(pl.col("matching") >= _SOLVED).sum(),
         )
         .sort("digits", "median", *_SHOWN, descending=[False, True, False, False])
     )
+    ends = [median_interval(values) for values in table["low"].to_list()]
     intervals = [wilson(*pair) for pair in table.select("solved", "seeds").iter_rows()]
     return table.with_columns(
+        pl.Series("low", [low for low, _ in ends], pl.Float64),
+        pl.Series("high", [high for _, high in ends], pl.Float64),
         pl.Series("solved_low", [low for low, _ in intervals], pl.Float64),
         pl.Series("solved_high", [high for _, high in intervals], pl.Float64),
     )
