@@ -6,7 +6,7 @@ import re
 import pytest
 
 from torchalu.experiments import get
-from trask2018_pages import RESULTS, ROOT, study_of
+from trask2018_pages import RESULTS, ROOT, page, study_of
 
 README = ROOT / "src" / "torchalu" / "experiments" / "trask2018" / "README.md"
 
@@ -59,4 +59,16 @@ def test_core_hours_add_up():
     assert len(ESTIMATED) == 14
     assert len(NIGHT) == 14
     assert f"about {sum(hours for _, hours in ESTIMATED):.0f} core-hours" in text
-    assert f"take about {sum(hours for _, hours in NIGHT):.0f}," in text
+    night = sum(hours for _, hours in NIGHT)
+    assert f"take about {night:.0f}, and so a night of {night / 2:.0f} hours on two cores" in text
+
+
+def test_what_part_of_the_programs_the_dnc_is():
+    runs = json.loads((RESULTS / "figure4.json").read_text("utf-8"))["runs"]
+    hours = {
+        run["command"].split("--models ")[1].split(" --")[0]: run["core_hours"]
+        for run in runs
+        if "--seeds 4 " in run["command"]
+    }
+    assert 1 / 4 < hours["DNC"] / sum(hours.values()) < 1 / 3
+    assert "more than a quarter of it is the DNC" in page("words_programs")
