@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 from difflib import SequenceMatcher
+from functools import lru_cache
 from typing import TypeVar
 
 Value = TypeVar("Value")
@@ -26,12 +27,15 @@ def find(name: str, table: Mapping[str, Value], kind: str) -> Value:
     """
     if not isinstance(name, str):
         raise TypeError(f"the name of an {kind} is {name!r}; give a string")
+    if name in table:
+        return table[name]
     proper = {_letters(known): known for known in table}
     if _letters(name) not in proper:
         raise ValueError(f"no {kind} called {name!r}; did you mean {_nearest(name, table)!r}?")
     return table[proper[_letters(name)]]
 
 
+@lru_cache(maxsize=1024)  # a deep network looks for its activations again and again
 def _letters(name: str) -> str:
     """The letters and digits of a name, in lower case."""
     return "".join(letter for letter in name.lower() if letter.isalnum())
