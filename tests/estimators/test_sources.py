@@ -101,12 +101,12 @@ def test_a_library_is_that_of_every_power_of_a_positive_target(power):
     raised = table.raised(power)
     assert raised is not None
     one, other = make_library(table), make_library(raised)
-    assert one.terms == other.terms
+    assert one.powers == other.powers
     np.testing.assert_array_equal(one.values, other.values)
     shifted = replace(table, y=table.y - np.median(table.y))
     inverse = shifted.raised(-1.0)
     assert inverse is not None
-    assert make_library(shifted).terms != make_library(inverse).terms
+    assert make_library(shifted).powers != make_library(inverse).powers
 
 
 def test_a_library_takes_what_there_is_room_for_and_the_simplest_first():

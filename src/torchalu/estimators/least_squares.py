@@ -40,7 +40,8 @@ def solve(design: np.ndarray, target: np.ndarray, weight: np.ndarray) -> Solutio
     if not np.all(np.isfinite(norm)) or np.any(norm == 0):
         return None
     aimed = target * root
-    triangle = triangular(np.column_stack([scaled / norm, aimed]))
+    scaled /= norm
+    triangle = triangular(np.column_stack([scaled, aimed]))
     r, projected = triangle[: len(norm), :-1], triangle[: len(norm), -1]
     if len(r) < len(norm) or not np.all(np.isfinite(triangle)):
         return None
@@ -48,8 +49,8 @@ def solve(design: np.ndarray, target: np.ndarray, weight: np.ndarray) -> Solutio
         return None
     inverse, _ = _TRTRI(r)
     coefficients = inverse @ projected
-    residual = aimed - (scaled / norm) @ coefficients
-    coefficients += inverse @ (inverse.T @ ((scaled / norm).T @ residual))
+    residual = aimed - scaled @ coefficients
+    coefficients += inverse @ (inverse.T @ (scaled.T @ residual))
     coefficients /= norm
     unit_variance = (inverse**2).sum(axis=1) / norm**2
     return Solution(coefficients, unit_variance, target - design @ coefficients)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import cache, reduce
 from itertools import combinations, product
 from typing import NamedTuple
 
@@ -32,15 +33,19 @@ class Library(NamedTuple):
     """Products of powers, and the value of each on every row.
 
     Attributes:
-        terms: the products.
+        powers: of each product the power of each of its columns.
         values: a column for each.
 
     Shape:
-        values: (rows, terms).
+        values: (rows, products).
     """
 
-    terms: list[Term]
+    powers: list[dict[int, Fraction]]
     values: np.ndarray
+
+    def term(self, index: int) -> Term | None:
+        """One of the products."""
+        return monomial(self.powers[index])
 
 
 def library_structures(
@@ -58,22 +63,23 @@ def library_structures(
         library: as `make_library` makes it of a table with the same columns; of this one if left
             out.
     """
-    terms, values = make_library(table) if library is None else library
+    library = make_library(table) if library is None else library
+    term, values = cache(library.term), library.values
     table = table.thin(_MOST_ROWS)
-    if len(terms) < 2 or len(table.y) < 4:
+    if len(library.powers) < 2 or len(table.y) < 4:
         return
     for weight in table.views:
         centered, target = _center(values, table.y, weight)
         gram, correlation = centered.T @ centered, centered.T @ target
         for index in np.argsort(-np.abs(correlation), kind="stable")[:_PAIRS_KEPT]:
-            yield make_structure([terms[int(index)]], offset=False)
+            yield make_structure([term(int(index))], offset=False)
         pairs = _best_pairs(gram, correlation)
         for pair in pairs:
-            yield make_structure([terms[i] for i in pair], offset=False)
+            yield make_structure(map(term, pair), offset=False)
         for chosen in _longer(gram, correlation, pairs, min(_LARGEST_SUM, len(table.y) // 5)):
             for subset in sparse_fits(values[:, chosen], table.y, weight):
-                yield make_structure([terms[chosen[i]] for i in subset.columns], offset=False)
-            yield make_structure([terms[i] for i in chosen], offset=False)
+                yield make_structure([term(chosen[i]) for i in subset.columns], offset=False)
+            yield make_structure(map(term, chosen), offset=False)
 
 
 def make_library(table: CanonicalTable) -> Library:
@@ -89,18 +95,12 @@ def make_library(table: CanonicalTable) -> Library:
     columns = _screened(table)
     powers = {j: [p for p in _POWERS if _defined(table.X[:, j], p)] for j in columns}
     chosen = _exponents(powers)
-    terms = [term for term in map(monomial, chosen) if term is not None]
     raised = {(j, p): _column_power(table.X[:, j], p) for j in columns for p in powers[j]}
-    values = (
-        np.stack(
-            [np.prod([raised[j, p] for j, p in c.items()], axis=0) for c in chosen],
-            axis=1,
-        )
-        if chosen
-        else np.zeros((len(table.y), 0))
-    )
+    with np.errstate(all="ignore"):
+        products = [reduce(np.multiply, map(raised.__getitem__, one.items())) for one in chosen]
+    values = np.stack(products, axis=1) if products else np.zeros((len(table.y), 0))
     finite = np.all(np.abs(values) < _LARGEST, axis=0) & (np.ptp(values, axis=0) > 0)
-    return Library([terms[i] for i in np.flatnonzero(finite)], values[:, finite])
+    return Library([chosen[i] for i in np.flatnonzero(finite)], values[:, finite])
 
 
 def _exponents(powers: dict[int, list[Fraction]]) -> list[dict[int, Fraction]]:
