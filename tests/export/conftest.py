@@ -1,6 +1,7 @@
 """Random stacks of units, and the true value of a formula."""
 
 import random
+from functools import lru_cache
 
 import mpmath
 import pytest
@@ -105,11 +106,15 @@ def make_stack(make_unit):
 def true_value():
     """A formula at one row with 60 digits: (expr, names, row) -> float."""
 
-    def value(expr, names, row):
+    @lru_cache(maxsize=64)  # a formula is asked for row after row
+    def compiled(expr, names):
         symbols = sympy.symbols(f"z:{len(names)}")
         renamed = expr.xreplace(dict(zip(map(sympy.Symbol, names), symbols, strict=True)))
+        return sympy.lambdify(symbols, renamed, "mpmath")
+
+    def value(expr, names, row):
         with mpmath.workdps(60):
-            function = sympy.lambdify(symbols, renamed, "mpmath")
+            function = compiled(expr, tuple(names))
             return float(mpmath.re(function(*(mpmath.mpf(number) for number in row))))
 
     return value

@@ -273,6 +273,7 @@ def test_compiles_without_a_graph_break(kind, training):
         torch.testing.assert_close(part.grad, gradient)
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore:`torch.jit.script_method` is deprecated:DeprecationWarning")
 def test_the_compiler_takes_seed_after_seed_in_training():
     """The second seed is a symbol to it, on which it must not unfold the scrambling of words."""

@@ -34,7 +34,7 @@ def run(folder):
         nn.Sequential(*units),
         sample,
         loss,
-        TrainingConfiguration(steps=500, evaluate_every=7, checkpoint_every=10, penalty=0.1),
+        TrainingConfiguration(steps=200, evaluate_every=7, checkpoint_every=10, penalty=0.1),
         evaluate=evaluate,
         folder=folder,
     )

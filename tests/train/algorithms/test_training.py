@@ -51,6 +51,7 @@ def test_copying_is_learned_and_holds_at_ten_times_the_length():
     assert learned("copy", 8, maps=24, bins=(4, 8), batch=16, steps=300) == [200, 200]
 
 
+@pytest.mark.long
 def test_reversing_is_learned_and_holds_at_ten_times_the_length():
     numbers = {"maps": 24, "batch": 16, "bins": tuple(range(2, 11)), "bins_per_step": 5}
     assert learned("reverse", 10, ramp=200, settle=200, steps=600, **numbers) == [200, 200]
