@@ -222,6 +222,7 @@ def test_candidates_are_ranked():
 
 def test_neither_order_nor_repeats_matter():
     X, y = make_table("a/b", 0.01, 5)
+    X = X[["a", "b", "u"]]
     weight = np.random.default_rng(0).integers(0, 3, len(y))
     order = np.random.default_rng(1).permutation(len(y))
     weighted = ArithmeticRegressor(**FASTEST).fit(X, y, sample_weight=weight)
@@ -263,7 +264,7 @@ def test_pickling_keeps_the_formula():
 
 def test_a_seed_repeats_the_fit():
     X, y = make_table("a/b", 0.01, 1)
-    first, second = (ArithmeticRegressor(**FASTEST).fit(X, y) for _ in range(2))
+    first, second = (ArithmeticRegressor(**FASTEST).fit(X[["a", "b", "u"]], y) for _ in range(2))
     assert first.candidates_.equals(second.candidates_)
 
 

@@ -21,8 +21,11 @@ from torchalu.estimators.closed_form import (
 from torchalu.estimators.closed_form.library import make_library
 from torchalu.estimators.native import STACKS, native_structures
 from torchalu.estimators.polish import polish
+from torchalu.estimators.search import search_steps
+from torchalu.estimators.selection import Pool
 from torchalu.estimators.structures import (
     FAMILIES,
+    family_of,
     make_factor,
     make_structure,
     make_term,
@@ -73,6 +76,19 @@ CASES = [
 @pytest.mark.parametrize(("source", "terms"), CASES)
 def test_closed_forms(source, terms, noise):
     assert finds(source(table_of(terms, noise=noise)), terms)
+
+
+@pytest.mark.parametrize("terms", [[product_of([0, 1], [1, 2])], [RATIO]])
+def test_steps_find_nothing_of_families_that_they_are_not_left_out_without(terms):
+    table = table_of(terms, columns=4, rows=120, noise=0.02)
+    pool = Pool(table, FAMILIES)
+    steps = search_steps(pool, lambda _: iter(()), np.random.default_rng(0))
+    assert set(steps[0].families) == set(FAMILIES)  # it is never left out: it has the constant
+    for step in steps:
+        structures = list(step.structures())
+        found = {family_of(structure) for structure in structures if structure.terms}
+        assert found <= set(step.families), step.name
+        pool.add_all(structures)
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.01])

@@ -61,7 +61,8 @@ class ArithmeticRegressor(RegressorMixin, BaseEstimator):
             farthest from the middle, a test of extrapolation; "random", a random fifth; "none",
             no rows: all are learned from.
         families: names of the families of formulas wanted, of "sum", "powers", "product_of_sums",
-            "sum_of_products", "ratio_of_sums" and "power_of_sum"; all of them if None.
+            "sum_of_products", "ratio_of_sums" and "power_of_sum"; all of them if None. Fewer take
+            less time: what finds none of them is left out.
         tolerance: relative error up to which the formula counts as exact; if None, 1e-9, 1e-5 for
             a table with float32, 1e-2 for one with float16.
         random_state: source of randomness; a number makes the fit repeatable.

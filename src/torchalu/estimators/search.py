@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,13 +21,27 @@ from torchalu.estimators.closed_form import (
 )
 from torchalu.estimators.polish import polish
 from torchalu.estimators.selection import Candidate, Pool
-from torchalu.estimators.structures import Structure, Term
+from torchalu.estimators.structures import FAMILIES, Structure, Term
 from torchalu.estimators.table import CanonicalTable
 
 _POLISHED = 4
 _SPLIT = 2
 _LARGE = 1_000_000
 _MULTILINEAR_STARTS = 5
+
+
+class Step(NamedTuple):
+    """A means of finding formulas.
+
+    Attributes:
+        name: what it looks for.
+        families: those that its structures may belong to.
+        structures: yields them.
+    """
+
+    name: str
+    families: Collection[str]
+    structures: Callable[[], Iterator[Structure]]
 
 
 def search(
@@ -40,7 +55,8 @@ def search(
 
     Closed forms come first, in the order of their families; then the best of what they found is
     changed bit by bit; then the native trainer restarts many stacks, whose answers are changed bit
-    by bit too. The search ends after the first step that leaves an exact and simple answer.
+    by bit too. The search ends after the first step that leaves an exact and simple answer. Steps
+    that cannot find anything of the families wanted are left out.
 
     Values that overflow on the way are no errors: what comes of them is not finite, and dropped.
 
@@ -55,30 +71,60 @@ def search(
         All candidates, the best first.
     """
     pool = Pool(table, families)
-    polished: set[Term] = set()
-    learn = table.learn
-    steps: list[tuple[str, Callable[[], Iterator[Structure]]]] = [
-        ("sums", lambda: linear_structures(learn)),
-        ("products of powers", lambda: power_structures(learn)),
-        ("powers of sums", lambda: transformed_structures(learn)),
-        ("products with one sum", lambda: power_with_sum_structures(learn)),
-        ("quadratic forms", lambda: quadratic_structures(learn)),
-        ("ratios of sums", lambda: ratio_structures(learn)),
-        ("sums of products", lambda: library_structures(learn)),
-        ("powers of sums of products", lambda: power_of_sum_structures(learn)),
-        ("products of sums", lambda: multilinear_structures(learn, generator, _MULTILINEAR_STARTS)),
-        ("products near squares", lambda: _split(pool, generator)),
-        ("changes one by one", lambda: _polished(pool, polished)),
-        ("native restarts", lambda: native(learn)),
-        ("changes one by one", lambda: _polished(pool, polished)),
-    ]
     with np.errstate(all="ignore"):
-        for name, structures in steps:
-            report(name)
-            pool.add_all(structures())
+        for step in search_steps(pool, native, generator):
+            if not pool.families.isdisjoint(step.families):
+                report(step.name)
+                pool.add_all(step.structures())
             if pool.solved():
                 break
     return pool.ranked()
+
+
+def search_steps(
+    pool: Pool,
+    native: Callable[[CanonicalTable], Iterator[Structure]],
+    generator: np.random.Generator,
+) -> list[Step]:
+    """All means of finding formulas, in their order.
+
+    Args:
+        pool: what has been found, on which some of them go on.
+        native: yields what the native trainer finds.
+        generator: source of all randomness here.
+    """
+    learn = pool.table.learn
+    polished: set[Term] = set()
+    products = ("sum", "powers", "product_of_sums")
+    one_term = (*products, "ratio_of_sums")
+    changes = Step("changes one by one", one_term, lambda: _polished(pool, polished))
+    return [
+        Step("sums", FAMILIES, lambda: linear_structures(learn)),  # and the constant, of no family
+        Step("products of powers", products[:2], lambda: power_structures(learn)),
+        Step("powers of sums", one_term[1:], lambda: transformed_structures(learn)),
+        Step("products with one sum", one_term, lambda: power_with_sum_structures(learn)),
+        Step(
+            "quadratic forms", (*products, "sum_of_products"), lambda: quadratic_structures(learn)
+        ),
+        Step("ratios of sums", FAMILIES[:-1], lambda: ratio_structures(learn)),
+        Step(
+            "sums of products",
+            ("sum", "powers", "sum_of_products"),
+            lambda: library_structures(learn),
+        ),
+        Step(
+            "powers of sums of products", ("power_of_sum",), lambda: power_of_sum_structures(learn)
+        ),
+        Step(
+            "products of sums",
+            products,
+            lambda: multilinear_structures(learn, generator, _MULTILINEAR_STARTS),
+        ),
+        Step("products near squares", products, lambda: _split(pool, generator)),
+        changes,
+        Step("native restarts", FAMILIES, lambda: native(learn)),
+        changes,
+    ]
 
 
 def _split(pool: Pool, generator: np.random.Generator) -> Iterator[Structure]:

@@ -145,7 +145,7 @@ class Pool:
             return
         sketch = self.table.thin(_SKETCH_ROWS)
         rated: dict[Structure, float] = {}
-        for structure in structures:
+        for structure in filter(self._is_wanted, structures):
             candidate = make_candidate(replace(structure, offset=True), sketch)
             if candidate is not None:
                 rated[structure] = candidate.nats
@@ -162,12 +162,16 @@ class Pool:
         if shape in self._seen:
             return
         self._seen.add(shape)
-        if structure.terms and family_of(structure) not in self.families:
+        if not self._is_wanted(structure):
             return
         fewest = 2 if _is_one_term(structure) else 1
         for offset in (False, True):
             if offset or fewest <= len(structure.terms) <= _MANY_TERMS:
                 self._add_variants(replace(structure, offset=offset))
+
+    def _is_wanted(self, structure: Structure) -> bool:
+        """Whether it is of one of the families, or a constant."""
+        return not structure.terms or family_of(structure) in self.families
 
     def _add_variants(self, structure: Structure) -> None:
         hopeless = self._shortest + _HOPELESS_NATS + _HOPELESS_NATS_A_ROW * self.table.count
