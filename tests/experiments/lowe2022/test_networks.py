@@ -4,7 +4,7 @@ import math
 
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 from torch.nn import functional
@@ -48,6 +48,7 @@ def test_the_published_widths_have_equally_many_parameters():
             assert width == pytest.approx(published, rel=0.01)
 
 
+@settings(max_examples=30)
 @given(
     st.lists(st.integers(1, 300), min_size=1, max_size=4),
     st.integers(1, 10**6),

@@ -193,6 +193,7 @@ def test_relu_gets_as_many_parameters_as_the_tree():
     assert [layer.out_features for layer in linear] == [32, 16, 8, 4, 2, 1]
 
 
+@pytest.mark.long
 def test_a_few_thousand_steps_learn_the_parity_of_eight_mixed_bits(tmp_path):
     runs = replace(parity_experiments._PARITY, seeds=1, epochs=2, learning_rate=0.03)
     study = parity(runs, sizes=(8,), activations=("xnor_ail",), laws=("mixed",))
