@@ -14,7 +14,12 @@ from digit_bars import bars
 from torchalu.experiments.seeds import Seeds
 from torchalu.experiments.trask2018 import parity
 from torchalu.experiments.trask2018.parity import ParitySetting, ParityTraining, table4
-from torchalu.experiments.trask2018.parity_networks import LAYERS, SquashedLinear, parity_network
+from torchalu.experiments.trask2018.parity_networks import (
+    LAYERS,
+    PairedColumns,
+    SquashedLinear,
+    parity_network,
+)
 from torchalu.experiments.trask2018.parity_summaries import accuracies, which_to_pick
 from torchalu.experiments.trask2018.published_digits import SEGUI_ACCURACY, TABLE4
 from torchalu.tasks import MNISTParity
@@ -46,6 +51,20 @@ def test_squashed_weights_are_between_0_and_1_or_around_0():
         torch.testing.assert_close(plain(x), x @ function(plain.weight).T)
     with pytest.raises(ValueError, match="squash holds 'than'; did you mean 'tanh'"):
         SquashedLinear(3, 2, "than")  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize("width", [17, 18])
+@pytest.mark.parametrize("side", [3, 15])
+def test_two_columns_at_once_are_a_convolution(width, side):
+    layer = PairedColumns(4, side).double()
+    x = torch.randn(3, 1, 16, width, dtype=torch.float64, requires_grad=True)
+    inputs = x, layer.weight, layer.bias
+    expected, output = functional.conv2d(*inputs), layer(x)
+    torch.testing.assert_close(output, expected)
+    slope = torch.randn_like(output)
+    torch.testing.assert_close(
+        torch.autograd.grad(output, inputs, slope), torch.autograd.grad(expected, inputs, slope)
+    )
 
 
 def test_the_network_is_as_described():

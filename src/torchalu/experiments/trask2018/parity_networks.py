@@ -70,6 +70,43 @@ class SquashedLinear(nn.Module):
         return nn.functional.linear(input, _SQUASH[self.squash](self.weight), self.bias)
 
 
+class PairedColumns(nn.Conv2d):
+    r"""A convolution of pictures of one channel, of which two columns are computed at once.
+
+    .. math:: y_{o, i, 2j + r} = b_o + \sum_{k, l, s} w_{o, k, 2l + s - r} x_{i + k, 2(j + l) + s}
+
+    With r and s of 0 and 1 that is a convolution of twice as many filters on two channels, the even
+    and the odd columns, whose rows are the same memory. PyTorch's convolution is faster on it.
+
+    Args:
+        filters: how many.
+        side: of a filter, odd.
+
+    Shape:
+        `(batch, 1, height, width)` to `(batch, filters, height - side + 1, width - side + 1)`.
+
+    Example:
+        >>> PairedColumns(10, 15)(torch.zeros(2, 1, 100, 100)).shape
+        torch.Size([2, 10, 86, 86])
+    """
+
+    def __init__(self, filters: int, side: int) -> None:
+        super().__init__(1, filters, side)
+
+    def forward(self, input: Float[Tensor, "batch 1 h w"]) -> Float[Tensor, "batch out h2 w2"]:
+        """Apply the convolution."""
+        filters, _, side, _ = self.weight.shape
+        width = input.shape[-1] - side + 1
+        shifted = torch.stack([nn.functional.pad(self.weight, (r, 1 - r)) for r in (0, 1)])
+        weight = shifted.view(2 * filters, side, -1, 2).permute(0, 3, 1, 2)
+        even = nn.functional.pad(input, (0, input.shape[-1] % 2)).contiguous()
+        columns = even.view(len(input), input.shape[-2], -1, 2).permute(0, 3, 1, 2)
+        assert self.bias is not None
+        pairs = nn.functional.conv2d(columns, weight, self.bias.repeat(2))
+        rows = pairs.permute(0, 2, 3, 1).reshape(len(input), pairs.shape[2], -1, filters)
+        return rows[:, :, :width].permute(0, 3, 1, 2)
+
+
 LAYERS: dict[str, Callable[[int, int], nn.Module]] = {
     "linear": nn.Linear,
     "sigmoid_bias": lambda n, m: SquashedLinear(n, m, "sigmoid"),
@@ -116,7 +153,7 @@ def parity_network(layer: str, num_classes: int = 6, size: int = 100) -> nn.Sequ
     choose("layer", [layer], LAYERS)
     side = ((size - 14) // 2 - 2) // 2
     return nn.Sequential(
-        nn.Conv2d(1, 10, 15),
+        PairedColumns(10, 15),
         nn.MaxPool2d(2),
         nn.ReLU(),
         nn.Conv2d(10, 10, 3),
