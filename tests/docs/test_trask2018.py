@@ -7,6 +7,7 @@ import polars as pl
 from torchalu.cli.results import _digests
 from torchalu.experiments import get
 from torchalu.experiments.trask2018.digit_training import SeriesTraining
+from torchalu.experiments.trask2018.parity import ParityTraining
 from torchalu.experiments.trask2018.published_digits import DIGIT_TABLES
 from torchalu.experiments.trask2018.unread import unread
 from trask2018_pages import RESULTS, committed, page
@@ -200,16 +201,42 @@ def test_what_the_search_on_even_digits_says():
         pl.len(), pl.col("validation_accuracy").mean(), pl.col("validation_loss").median()
     )
     assert set(rows["len"]) == {2}
-    assert set(seeds["steps"]) == {4000}
-    assert set(committed("table4_seeds")["steps"]) == {1000}
+    assert set(seeds["steps"]) == set(committed("table4_seeds")["steps"]) == {4000}
     text = page("digits")
-    assert "two seeds of each rate, 4000 steps long, four times those" in text
+    assert "two seeds of each rate, 4000 steps long, as many as those" in text
     share = {row[:2]: f"{row[3]:.1%}" for row in rows.iter_rows()}
-    said = "has {} of the validation pictures right on average, and {} with 0.001"
-    assert said.format(share["linear", 0.003], share["linear", 0.001]) in text
-    assert f"the NAC has {share['NAC', 0.003]}, and {share['NAC', 0.001]}." in text
+    rates = (0.003, 0.001, 0.01)
+    linear, nac = ([share[layer, rate] for rate in rates] for layer in ("linear", "NAC"))
+    said = "has {} of the validation pictures right on average, with 0.001 {}, and with 0.01 {};"
+    assert said.format(*linear) in text
+    assert "the NAC has {}, {}, and {}.".format(*nac) in text
     best = rows.sort("validation_loss").group_by("layer", maintain_order=True).first()
-    assert set(best["learning_rate"]) == {rows["learning_rate"].max()} == {0.003}
+    assert set(best["learning_rate"]) == {0.003} == {ParityTraining().learning_rate}
+    assert set(rows["learning_rate"]) == {0.0003, 0.001, 0.003, 0.01}
+
+
+def test_what_the_last_layers_say():
+    table, text = committed("table4"), page("digits")
+    (run,) = json.loads((RESULTS / "table4.json").read_text("utf-8"))["runs"]
+    assert table["seeds"].unique().to_list() == [1]
+    assert f"(`--steps 4000 --seeds 1`, {run['core_hours']:.1f} core-hours)" in text
+    found = dict(table.select("layer", "mean").iter_rows())
+    paper = dict(table.select("layer", "published_accuracy").drop_nulls().iter_rows())
+    said = (
+        "The linear layer has {:.1%} of the pictures right, and the paper's has {:.1%}. The NAC's"
+    )
+    assert f"{said.format(found['linear'], paper['linear'])} {paper['NAC']:.1%} there" in text
+    assert max(paper, key=paper.get) == "NAC"
+    assert f"it has {found['NAC']:.1%}, less than the linear layers with and without" in text
+    assert f"NAU, {found['NAU']:.1%}, and gated NAU/NMU, which has the most, " in text
+    assert f"the most, {found['GatedNAUNMU']:.1%}. A sigmoid is last here too" in text
+    order = sorted(found, key=found.get)
+    assert {*order[-5:], order[0]} > {"linear", "linear_no_bias", "NAU", "GatedNAUNMU"}
+    assert found["NAC"] < found["NAU"]
+    assert (order[0], order[-1]) == ("sigmoid_bias", "GatedNAUNMU")
+    assert min(paper, key=paper.get) == "sigmoid_bias"
+    had = [f"{accuracy['sigmoid_bias']:.1%}" for accuracy in (found, paper)]
+    assert "with a bias, but has {} where the paper's has {}.".format(*had) in text
 
 
 def test_what_the_search_of_agents_says():

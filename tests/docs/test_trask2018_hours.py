@@ -58,7 +58,9 @@ def test_core_hours_add_up():
     text = " ".join(README.read_text("utf-8").split())
     assert len(ESTIMATED) == 14
     assert len(NIGHT) == 14
-    assert f"about {sum(hours for _, hours in ESTIMATED):.0f} core-hours" in text
+    defaults = sum(hours for _, hours in ESTIMATED)
+    assert f"about {defaults:.0f} core-hours; two fifths of them are those of `table4`" in text
+    assert dict(ESTIMATED)["table4"] / defaults == pytest.approx(2 / 5, abs=0.04)
     night = sum(hours for _, hours in NIGHT)
     assert f"take about {night:.0f}, and so a night of {night / 2:.0f} hours on two cores" in text
 

@@ -56,7 +56,7 @@ class ParityTraining:
     steps: int = 20_000
     evaluate_every: int = 500
     batch_size: int = 64
-    learning_rate: float = 1e-3
+    learning_rate: float = 3e-3
     penalty: float = 0.01
     clip_norm: float = 1.0
     validation_pictures: int = 2000
