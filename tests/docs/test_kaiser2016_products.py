@@ -215,6 +215,7 @@ def test_what_counterexamples_are_good_for():
     assert fisher_exact(table).pvalue < 0.05
 
 
+@pytest.mark.long  # a network answers to products of 200 digits
 def test_what_runs_of_equal_digits_do_to_products():
     page = " ".join((ROOT / "docs/kaiser2016.md").read_text(encoding="utf-8").split())
     ours = [listed(right(products(), n, "runs").values()) for n in (100, 200, 2000)]

@@ -1,5 +1,6 @@
 """The general loop against a loop written out, and broken runs against unbroken ones."""
 
+import runpy
 import subprocess
 import sys
 import time
@@ -165,13 +166,12 @@ def test_a_run_broken_by_its_report_goes_on_bit_for_bit(tmp_path, optimizer, at)
 
 
 @pytest.mark.parametrize("kills", [1, pytest.param(5, marks=pytest.mark.long)])
+@pytest.mark.usefixtures("one_thread")
 def test_kill_minus_nine_at_random_moments(tmp_path, kills):
     """The files are those of an unbroken run, whatever moment it was killed at."""
     random = np.random.default_rng(0)
-    code = (
-        "import runpy, sys; "
-        f"runpy.run_path({str(Path(__file__).with_name('killed.py'))!r})['run'](sys.argv[1])"
-    )
+    script = str(Path(__file__).with_name("killed.py"))
+    code = f"import runpy, sys; runpy.run_path({script!r})['run'](sys.argv[1])"
     command = [sys.executable, "-c", code, str(tmp_path / "broken")]
     killed = 0
     for _ in range(kills):
@@ -183,8 +183,7 @@ def test_kill_minus_nine_at_random_moments(tmp_path, kills):
             process.kill()
     assert killed
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    command[-1] = str(tmp_path / "whole")
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    runpy.run_path(script)["run"](str(tmp_path / "whole"))
     for name in ("records.parquet", "last.safetensors", "best.safetensors"):
         first, second = (tmp_path / run / name for run in ("broken", "whole"))
         assert first.read_bytes() == second.read_bytes(), name
