@@ -231,8 +231,7 @@ def test_what_the_last_layers_say():
     assert f"NAU, {found['NAU']:.1%}, and gated NAU/NMU, which has the most, " in text
     assert f"the most, {found['GatedNAUNMU']:.1%}. A sigmoid is last here too" in text
     order = sorted(found, key=found.get)
-    assert {*order[-5:], order[0]} > {"linear", "linear_no_bias", "NAU", "GatedNAUNMU"}
-    assert found["NAC"] < found["NAU"]
+    assert min(found[name] for name in ("linear", "linear_no_bias", "NAU")) > found["NAC"]
     assert (order[0], order[-1]) == ("sigmoid_bias", "GatedNAUNMU")
     assert min(paper, key=paper.get) == "sigmoid_bias"
     had = [f"{accuracy['sigmoid_bias']:.1%}" for accuracy in (found, paper)]
