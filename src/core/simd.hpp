@@ -148,10 +148,12 @@ template <class T> inline void transpose(vec<T> (&v)[kLanes<T>]) {
   }
 }
 
-// k with its lowest log2(n) bits in reverse order.
-constexpr int reversed_bits(int k, int n) { return n == 1 ? 0 : (k % 2) * (n / 2) + reversed_bits(k / 2, n / 2); }
+// K with its lowest log2(N) bits in reverse order. A constant, since compilers leave a function to
+// be called when the program runs.
+template <int K, int N> inline constexpr int kReversedBits = K % 2 * (N / 2) + kReversedBits<K / 2, N / 2>;
+template <int K> inline constexpr int kReversedBits<K, 1> = 0;
 
-// Folds Count vectors into one by halves of lanes; vector k ends in lane reversed_bits(k).
+// Folds Count vectors into one by halves of lanes; vector K ends in lane kReversedBits<K, Count>.
 template <class T, int Count = kLanes<T>> inline vec<T> fold_all(const vec<T> *v) {
   if constexpr (Count == 1) {
     return v[0];
@@ -164,12 +166,11 @@ template <class T, int Count = kLanes<T>> inline vec<T> fold_all(const vec<T> *v
 }
 
 // One vector whose lane l is the sum over the lanes of v[l].
-template <class T> inline vec<T> sum_each(const vec<T> *v) {
-  vec<T> ordered[kLanes<T>];
-#pragma GCC unroll 16
-  for (int k = 0; k < kLanes<T>; ++k) ordered[reversed_bits(k, kLanes<T>)] = v[k];
+template <class T, int... L> inline vec<T> sum_each(const vec<T> *v, Sequence<L...>) {
+  const vec<T> ordered[] = {v[kReversedBits<L, kLanes<T>>]...};
   return fold_all<T>(ordered);
 }
+template <class T> inline vec<T> sum_each(const vec<T> *v) { return sum_each<T>(v, lane_sequence<T>{}); }
 
 template <class T, int H = kLanes<T> / 2> inline T sum(vec<T> v) {
   if constexpr (H == 0) return v[0];
