@@ -47,14 +47,10 @@ def test_what_units_make_of_a_thousand_digits_once_settled():
 
     assert f"the NAC counts 1000 digits with errors of {both(settled('count', 'NAC'))}, w" in text
     one, other = settled("count", "NAU")
-    assert (
-        f"seed does so, with {one:.1f}, and the other, which says no law, is off by {other:.0f}"
-        in text
-    )
-    assert seeds.filter(task="count", model="NAU").sort("seed")["law"].is_null().to_list() == [
-        False,
-        True,
-    ]
+    said = "seed does so, with {:.1f}, and the other, which says no law, is off by {:.0f}"
+    assert said.format(one, other) in text
+    laws = seeds.filter(task="count", model="NAU").sort("seed")["law"]
+    assert laws.is_null().to_list() == [False, True]
     added = [both(settled("sum", model)) for model in ("NAC", "NAU")]
     assert "with errors of {} (NAC) and of {} (NAU), where".format(*added) in text
 
