@@ -1,5 +1,7 @@
 """Results as tables of Markdown: activations compared, and any table as it is."""
 
+import re
+
 import polars as pl
 
 
@@ -43,14 +45,14 @@ def comparison_markdown(table: pl.DataFrame) -> str:
 
 
 def table_markdown(table: pl.DataFrame) -> str:
-    """A table with all its columns, numbers with three digits.
+    """A table with all its columns, numbers with three digits, strings as they are.
 
     Example:
-        >>> row = {"label": "OR AIL", "learning_rate": 0.012345, "draws": 20, "decay": 1.2e-6}
+        >>> row = {"law": "a*b*|c|", "learning_rate": 0.012345, "draws": 20, "decay": 1.2e-6}
         >>> print(table_markdown(pl.DataFrame([row])))
-        | label | learning rate | draws | decay |
+        | law | learning rate | draws | decay |
         | :-- | --: | --: | --: |
-        | OR AIL | 0.0123 | 20 | 1.2e-06 |
+        | a\\*b\\*\\|c\\| | 0.0123 | 20 | 1.2e-06 |
     """
     kinds = [" :-- " if kind == pl.String else " --: " for kind in table.dtypes]
     lines = [
@@ -66,7 +68,9 @@ def _cell(value: object) -> str:
     """A value of a table, a dash where there is none."""
     if value is None:
         return "–"
-    return f"{value:.3g}" if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        return f"{value:.3g}"
+    return re.sub(r"([\\`*_\[\]<>|])", r"\\\1", str(value))
 
 
 def scientific(value: float | None) -> str:

@@ -1,5 +1,6 @@
 """The page of a reproduction shows the committed results, and says what has not been run."""
 
+import html
 import json
 import re
 import sys
@@ -135,6 +136,16 @@ def test_what_has_not_been_run_is_said(build, name):
     count = sum(paper(one) == whose and EXHIBITS[one].experiment is None for one in EXHIBITS)
     assert f"Run so far: 0 of {count}, in 0 core-hours." in page
     assert f"Not run yet: torchalu run {whose}.{short} --results results/{whose}." in page
+
+
+def test_a_formula_in_a_table_is_shown_as_it_is(build):
+    results, run = build
+    readings = ["f0*f1*f2*f3", "|f0|*f1_2", "a<b [1](2)", "`f0`"]
+    table = pl.DataFrame({"reading": readings})
+    table.write_csv(results / "trask2018" / "perception.csv")
+    page = run("```{exhibit} trask2018.perception\n```")
+    cells = re.findall(r"<td[^>]*><p>(.*?)</p></td>", page)
+    assert [html.unescape(cell) for cell in cells] == readings
 
 
 def test_activations_compared_below_their_figure(build):
