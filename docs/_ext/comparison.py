@@ -68,9 +68,17 @@ def _cell(value: object) -> str:
     """A value of a table, a dash where there is none."""
     if value is None:
         return "–"
-    if isinstance(value, float):
-        return f"{value:.3g}"
-    return re.sub(r"([\\`*_\[\]<>|])", r"\\\1", str(value))
+    return f"{value:.3g}" if isinstance(value, float) else escaped(str(value))
+
+
+def escaped(text: str) -> str:
+    r"""A text of which Markdown shows each character.
+
+    Example:
+        >>> print(escaped("NAC*,sigma"))
+        NAC\*,sigma
+    """
+    return re.sub(r"([\\`*_\[\]<>|])", r"\\\1", text)
 
 
 def scientific(value: float | None) -> str:

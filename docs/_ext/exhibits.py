@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 
 import polars as pl
-from comparison import comparison_markdown, scientific, table_markdown
+from comparison import comparison_markdown, escaped, scientific, table_markdown
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
@@ -131,7 +131,7 @@ def rates_markdown(summary: pl.DataFrame) -> str:
     table = with_published_rates(summary)
     published = table["published_solved"].is_not_null().any()
     columns = [
-        ("model", lambda row: row["model"].replace("*", r"\*")),
+        ("model", lambda row: escaped(row["model"])),
         ("", lambda row: OPERATIONS[row["operation"]]),
         ("solved", lambda row: f"{row['solved']} of {row['seeds']}, {_interval(row, 'solved')}"),
     ]

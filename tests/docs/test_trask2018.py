@@ -59,8 +59,9 @@ def test_what_units_make_of_a_thousand_digits_once_settled():
     added = [span(settled("sum", model)) for model in ("NAC", "NAU")]
     assert "with errors of {} (NAC) and of {} (NAU), where".format(*added) in text
     trained = seeds.filter(task="sum", model="NAC")["mae"]
-    assert (trained < 57.3).sum() == 2
-    assert "has 57.3, which two seeds of the NAC reach as trained, too;" in text
+    published = committed("table2_picks").filter(task="sum", length=1000)["published_mae"].item()
+    assert (trained < published).sum() == 2
+    assert f"has {published}, which two seeds of the NAC reach as trained, too;" in text
 
 
 def test_what_the_least_error_of_digits_is_of_what_reads_nothing():
@@ -217,7 +218,8 @@ def test_what_units_that_multiply_say_of_images():
     assert of("RealNPU").is_empty()
     rest = rows.filter(pl.col("law").is_null(), pl.col("model") != "RealNPU")["share"]
     assert f"read {100 * rest.min():.1f} to {rest.max():.1%} right once they have" in text
-    assert rows.sort("mae")["model"].to_list().index("RealNPU") < 4
+    medians = rows.group_by("model").agg(pl.col("mae").median()).sort("mae")
+    assert medians["model"].to_list()[:2] == ["NACMul", "RealNPU"]
 
 
 def test_what_the_search_on_digits_says():
