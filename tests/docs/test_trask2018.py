@@ -309,9 +309,9 @@ def test_what_the_last_layers_say():
     apart = seeds.group_by("layer").agg(accuracy.max() - accuracy.min()).sort("test_accuracy")
     (least, agree), (most, differ) = apart.row(0), apart.row(-1)
     assert (least, most, order[0]) == ("NAC", "NALU", "NALU")
-    assert f"Its seeds agree best, within {100 * agree:.1f} points." in text
+    assert f"The seeds of the NAC agree best, within {100 * agree:.1f} points." in text
     assert f"last is the NALU, with {found['NALU']:.1%}" in text
-    assert f"its seeds are {100 * differ:.1f} points apart, more than" in text
+    assert f"The NALU's seeds are {100 * differ:.1f} points apart, more than" in text
     assert differ > found["linear"] - found["NALU"]
 
 
