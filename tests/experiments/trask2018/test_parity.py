@@ -16,7 +16,7 @@ from torchalu.experiments.trask2018 import parity
 from torchalu.experiments.trask2018.parity import ParitySetting, ParityTraining, table4
 from torchalu.experiments.trask2018.parity_networks import (
     LAYERS,
-    PairedColumns,
+    PooledConvolution,
     SquashedLinear,
     parity_network,
 )
@@ -53,13 +53,13 @@ def test_squashed_weights_are_between_0_and_1_or_around_0():
         SquashedLinear(3, 2, "than")  # pyright: ignore[reportArgumentType]
 
 
-@pytest.mark.parametrize("width", [17, 18])
-@pytest.mark.parametrize("side", [3, 15])
-def test_two_columns_at_once_are_a_convolution(width, side):
-    layer = PairedColumns(4, side).double()
-    x = torch.randn(3, 1, 16, width, dtype=torch.float64, requires_grad=True)
+@pytest.mark.parametrize("width", range(17, 23))
+@pytest.mark.parametrize("side", [3, 4, 15])
+def test_three_columns_at_once_are_a_convolution(width, side):
+    layer = PooledConvolution(4, side).double()
+    x = torch.randn(3, 1, 17, width, dtype=torch.float64, requires_grad=True)
     inputs = x, layer.weight, layer.bias
-    expected, output = functional.conv2d(*inputs), layer(x)
+    expected, output = functional.max_pool2d(functional.conv2d(*inputs), 2), layer(x)
     torch.testing.assert_close(output, expected)
     slope = torch.randn_like(output)
     torch.testing.assert_close(
