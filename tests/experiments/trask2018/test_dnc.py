@@ -6,6 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 import torch
+from torch.nn.utils.rnn import pack_sequence, pad_packed_sequence
 
 from torchalu.experiments.trask2018.dnc import DNC
 from torchalu.experiments.trask2018.dnc_memory import allocation, content_weighting
@@ -119,6 +120,24 @@ def test_twelve_steps_equal_the_equations_written_out_by_index(network):
         assert np.abs(links).max() > 1e-3  # or the links were never at work
 
 
+def test_packed_sequences_have_the_outputs_and_gradients_of_each_alone(network):
+    lengths = [3, 7, 1, 7]
+    sequences = [torch.randn(n, INPUT, dtype=torch.float64) for n in lengths]
+    packed = network(pack_sequence(sequences, enforce_sorted=False))
+    together, ends = pad_packed_sequence(packed, batch_first=True)
+    assert ends.tolist() == lengths
+    (together**2).sum().backward()
+    gradients = {name: p.grad.clone() for name, p in network.named_parameters()}
+    network.zero_grad()
+    for row, sequence in zip(together.detach(), sequences, strict=True):
+        alone = network(sequence.unsqueeze(0))[0]
+        np.testing.assert_allclose(row[: len(sequence)], alone.detach(), rtol=1e-12)
+        assert not row[len(sequence) :].any()
+        (alone**2).sum().backward()
+    for name, parameter in network.named_parameters():
+        np.testing.assert_allclose(gradients[name], parameter.grad, rtol=1e-9, atol=1e-12)
+
+
 def test_gradients_of_a_few_steps(network):
     inputs = torch.randn(1, 3, INPUT, dtype=torch.float64, requires_grad=True)
     assert torch.autograd.gradcheck(network, (inputs,), fast_mode=True)
@@ -126,7 +145,7 @@ def test_gradients_of_a_few_steps(network):
 
 def test_no_place_is_used_more_than_wholly_and_links_have_no_diagonal(network):
     inputs = torch.randn(4, 20, INPUT, dtype=torch.float64)
-    state, vectors = network.initial_state(inputs), inputs.new_zeros(4, HEADS * WIDTH)
+    state, vectors = network.initial_state(inputs[:, 0]), inputs.new_zeros(4, HEADS * WIDTH)
     for step in inputs.unbind(1):
         state, vectors = network.step(step, state, vectors)
         memory = state.memory

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
+from torch.nn.utils.rnn import PackedSequence
 
 from torchalu.arguments import check_positive_integers
 from torchalu.experiments.trask2018.dnc_memory import Memory, Wishes, read, write
@@ -45,7 +47,8 @@ class DNC(nn.Module):
         heads: that read.
 
     Shape:
-        `(batch, steps, input_size)` to `(batch, steps, output_size)`.
+        `(batch, steps, input_size)` to `(batch, steps, output_size)`, or a `PackedSequence` of
+        such inputs to one of outputs: a sequence that has ended takes no more time.
 
     Raises:
         ValueError: a size is not positive.
@@ -74,11 +77,11 @@ class DNC(nn.Module):
         self.parts = [heads * width, heads, width, 1, width, width, heads, 1, 1, 3 * heads]
         self.interface = nn.Linear(hidden_size, sum(self.parts))
 
-    def initial_state(self, input: Float[Tensor, "batch steps in"]) -> DNCState:
+    def initial_state(self, input: Float[Tensor, "batch in"]) -> DNCState:
         """An empty memory that has not been read.
 
         Args:
-            input: settles the size of the batch, the dtype and the device.
+            input: of the first step; settles the size of the batch, the dtype and the device.
         """
         batch = input.shape[0]
         hidden = input.new_zeros(batch, self.hidden_size)
@@ -93,15 +96,26 @@ class DNC(nn.Module):
         )
         return DNCState(hidden, hidden, memory)
 
-    def forward(self, input: Float[Tensor, "batch steps in"]) -> Float[Tensor, "batch steps out"]:
+    def forward(
+        self, input: Float[Tensor, "batch steps in"] | PackedSequence
+    ) -> Float[Tensor, "batch steps out"] | PackedSequence:
         """Run over sequences from an empty memory."""
-        state = self.initial_state(input)
-        vectors = input.new_zeros(input.shape[0], self.heads * self.width)
+        if not isinstance(input, PackedSequence):
+            return torch.stack(self._run(input.unbind(1)), 1)
+        outputs = self._run(input.data.split(input.batch_sizes.tolist()))
+        return input._replace(data=torch.cat(outputs))
+
+    def _run(self, steps: Sequence[Row]) -> list[Row]:
+        """The outputs of steps, of which none has more rows than the one before."""
+        state = self.initial_state(steps[0])
+        vectors = steps[0].new_zeros(steps[0].shape[0], self.heads * self.width)
         outputs = []
-        for step in input.unbind(1):
+        for step in steps:
+            if len(step) < len(vectors):
+                state, vectors = _first(state, len(step)), vectors[: len(step)]
             state, vectors = self.step(step, state, vectors)
             outputs.append(torch.cat((state.hidden, vectors), -1))
-        return torch.stack(outputs, 1)
+        return outputs
 
     def step(self, input: Row, state: DNCState, vectors: Row) -> tuple[DNCState, Row]:
         """One step: control, write, then read.
@@ -137,6 +151,12 @@ class DNC(nn.Module):
             write_gate=torch.sigmoid(gate),
             modes=modes.unflatten(-1, (self.heads, 3)).softmax(-1),
         )
+
+
+def _first(state: DNCState, rows: int) -> DNCState:
+    """The state of the first rows."""
+    memory = Memory(*(part[:rows] for part in state.memory))
+    return DNCState(state.hidden[:rows], state.cell[:rows], memory)
 
 
 def _one_plus(strength: Row) -> Row:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int64
 from torch import Tensor, nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from torchalu.experiments.setting import choose
 from torchalu.experiments.trask2018.configured import CONFIGURED, Configured
@@ -87,8 +88,19 @@ class ProgramNetwork(nn.Module):
             symbols = torch.cat((symbols, _SMALL * values.unsqueeze(-1)), -1)
         if self.answer is None:
             return self.core(symbols, values)[..., :1]
-        outputs = self.core(symbols)
+        if isinstance(self.core, DNC) and symbols.device.type == "cpu":  # a GPU would wait for it
+            outputs = _unless_ended(self.core, symbols, batch.lengths)
+        else:
+            outputs = self.core(symbols)
         return self.answer(outputs[0] if isinstance(outputs, tuple) else outputs)
+
+
+def _unless_ended(
+    core: DNC, symbols: Float[Tensor, "programs longest in"], lengths: Int64[Tensor, " programs"]
+) -> Float[Tensor, "programs longest out"]:
+    """The outputs after the symbols of each program, and 0 after its end."""
+    packed = pack_padded_sequence(symbols, lengths, batch_first=True, enforce_sorted=False)
+    return pad_packed_sequence(core(packed), batch_first=True, total_length=symbols.shape[1])[0]
 
 
 def _recurrent(model: str, input_size: int, hidden_size: int) -> nn.Module:
