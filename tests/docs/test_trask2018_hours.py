@@ -59,8 +59,8 @@ def test_core_hours_add_up():
     assert len(ESTIMATED) == 14
     assert len(NIGHT) == 14
     defaults = sum(hours for _, hours in ESTIMATED)
-    assert f"about {defaults:.0f} core-hours; two fifths of them are those of `table4`" in text
-    assert dict(ESTIMATED)["table4"] / defaults == pytest.approx(2 / 5, abs=0.04)
+    assert f"about {defaults:.0f} core-hours; a third of them are those of `table4`" in text
+    assert dict(ESTIMATED)["table4"] / defaults == pytest.approx(1 / 3, abs=0.04)
     night = sum(hours for _, hours in NIGHT)
     assert f"take about {night:.0f}, and so a night of {night / 2:.0f} hours on two cores" in text
 
