@@ -93,7 +93,7 @@ class ConfiguredUnit:
 
 def _sums(x: Rows, weight: Matrices) -> Rows:
     """As `functional.nau`, with a matrix for each row."""
-    return torch.matmul(weight, x.unsqueeze(-1)).squeeze(-1)
+    return torch.bmm(x.unsqueeze(1), weight.transpose(1, 2)).squeeze(1)
 
 
 def _products(x: Rows, weight: Matrices) -> Rows:
