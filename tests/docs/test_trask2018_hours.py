@@ -16,10 +16,24 @@ def work(study):
 
 
 def hours_for_work(name):
-    """Core-hours by the committed runs, for each unit of the work that chunks say they are."""
+    """Core-hours of the seeds that took least, for each unit of the work that chunks say they are.
+
+    Only seeds of all models count, for which an experiment may have taken several runs.
+    """
     runs = json.loads((RESULTS / f"{name}.json").read_text())["runs"]
-    done = sum(work(study_of(run["command"].split("trask2018.", 1)[1])) for run in runs)
-    return sum(run["core_hours"] for run in runs) / done
+    hours, done = {}, {}
+    for run in runs:
+        command = run["command"].split("trask2018.", 1)[1]
+        first, count = (
+            int(found[1]) if (found := re.search(rf"--{option} (\d+)", command)) else default
+            for option, default in (("first-seed", 0), ("seeds", 1))
+        )
+        seeds = first, count
+        hours[seeds] = hours.get(seeds, 0.0) + run["core_hours"]
+        done[seeds] = done.get(seeds, 0.0) + work(study_of(command))
+    each = {seeds: amount / seeds[1] for seeds, amount in done.items()}
+    whole = [seeds for seeds in done if each[seeds] > 0.8 * max(each.values())]
+    return min(hours[seeds] / done[seeds] for seeds in whole)
 
 
 def measured_by(name):
