@@ -142,8 +142,13 @@ def test_a_run_that_ends_otherwise_is_trained_otherwise(merge, tmp_path):
     assert runs[0]["settings"] == merge(rows(0, loss=[0.5]), described)[0]["settings"]
     path = tmp_path / "res" / "toy.json"
     path.write_text(json.dumps({"runs": runs}))
-    for other in ({"stall": 100}, {"settle": None}):
-        with pytest.raises(ValueError, match="with other settings, and one table cannot hold both"):
+    for other, which in (
+        ({"stall": 100}, "stall None, not 100"),
+        ({"settle": None}, "settle 500, not None"),
+        ({"settle": 9, "stall": 100}, "settle 500, not 9; stall None, not 100"),
+    ):
+        said = rf"with other settings \({which}\), and one table cannot hold both"
+        with pytest.raises(ValueError, match=said):
             merge(rows(1, loss=[0.5]), described | ends | other)
     merge(rows(1, loss=[0.5]), described | ends | {"give_up": 100, "team": 16})
     merge(rows(0, model="NMU", loss=[0.5]), settings(20, "NMU") | ends | {"stall": 100})

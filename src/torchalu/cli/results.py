@@ -275,8 +275,9 @@ def _check_settings(
                 whose = "" if labels == _ALL_ROWS else f" of {labels}"
                 raise ValueError(
                     f"{str(path)!r} has outcomes{whose} by `{other['command']}`, which "
-                    "trained them with other settings, and one table cannot hold both; name "
-                    "another folder, or run the same seeds and give --replace"
+                    f"trained them with other settings{_other_ends(other, entry, labels)}, and one "
+                    "table cannot hold both; name another folder, or run the same seeds and give "
+                    "--replace"
                 )
             del other["settings"][labels]
             if not other["settings"]:
@@ -309,6 +310,15 @@ def _unlike(other: dict[str, Any], entry: dict[str, Any]) -> list[str]:
         for labels, digest in entry["settings"].items()
         if labels in settings and (settings[labels], ends) != (digest, entry["ends"])
     ]
+
+
+def _other_ends(other: dict[str, Any], entry: dict[str, Any], labels: str) -> str:
+    """What ended another run's setting early and this one's, if they are alike but for that."""
+    if other["settings"][labels] != entry["settings"][labels]:
+        return ""
+    pairs = {name: (other["ends"].get(name), now) for name, now in entry["ends"].items()}
+    ends = [f"{name} {then}, not {now}" for name, (then, now) in pairs.items() if then != now]
+    return f" ({'; '.join(ends)})"
 
 
 def _digests(study: Study) -> dict[str, str]:
