@@ -15,25 +15,35 @@ def work(study):
     return sum(chunk.work for chunk in study.chunks())
 
 
-def hours_for_work(name):
-    """Core-hours of the seeds that took least, for each unit of the work that chunks say they are.
-
-    Only seeds of all models count, for which an experiment may have taken several runs.
-    """
-    runs = json.loads((RESULTS / f"{name}.json").read_text())["runs"]
-    hours, done = {}, {}
-    for run in runs:
+def hours_and_work(name):
+    """Core-hours by the committed runs, and the work that their chunks say they are, by seeds."""
+    done = {}
+    for run in json.loads((RESULTS / f"{name}.json").read_text())["runs"]:
         command = run["command"].split("trask2018.", 1)[1]
         first, count = (
             int(found[1]) if (found := re.search(rf"--{option} (\d+)", command)) else default
             for option, default in (("first-seed", 0), ("seeds", 1))
         )
-        seeds = first, count
-        hours[seeds] = hours.get(seeds, 0.0) + run["core_hours"]
-        done[seeds] = done.get(seeds, 0.0) + work(study_of(command))
-    each = {seeds: amount / seeds[1] for seeds, amount in done.items()}
-    whole = [seeds for seeds in done if each[seeds] > 0.8 * max(each.values())]
-    return min(hours[seeds] / done[seeds] for seeds in whole)
+        hours, amount = done.get((first, count), (0.0, 0.0))
+        done[first, count] = hours + run["core_hours"], amount + work(study_of(command))
+    return done
+
+
+def hours_for_work(name):
+    """Core-hours for each unit of work, of the seeds that took least.
+
+    Only seeds of all models count, for which an experiment may have taken several runs.
+    """
+    done = hours_and_work(name)
+    each = {seeds: amount / seeds[1] for seeds, (_, amount) in done.items()}
+    whole = [done[seeds] for seeds in done if each[seeds] > 0.8 * max(each.values())]
+    return min(hours / amount for hours, amount in whole)
+
+
+def average_hours_for_work(name):
+    """The same over all seeds and runs."""
+    hours, amounts = zip(*hours_and_work(name).values(), strict=True)
+    return sum(hours) / sum(amounts)
 
 
 def measured_by(name):
@@ -77,6 +87,11 @@ def test_core_hours_add_up():
     assert dict(ESTIMATED)["table4"] / defaults == pytest.approx(1 / 3, abs=0.04)
     night = sum(hours for _, hours in NIGHT)
     assert f"take about {night:.0f}, and so a night of {night / 2:.0f} hours on two cores" in text
+    average = sum(
+        work(study_of(command)) * average_hours_for_work(measured_by(command.split()[0]))
+        for command, _ in NIGHT
+    )
+    assert f"at the average of all seeds it would be {average:.0f}" in text
 
 
 def test_what_part_of_the_programs_the_dnc_is():
