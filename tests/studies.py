@@ -2,10 +2,12 @@
 
 import hashlib
 import os
+import resource
 import time
 from pathlib import Path
 
 import polars as pl
+import torch
 
 from torchalu.engine import train
 from torchalu.nn import NAU
@@ -108,6 +110,18 @@ class Apart(Digests):
         while time.process_time() < begin + 0.1:
             pass
         return super().run(chunk, scratch, report)
+
+
+class Faults(Apart):
+    """How many pages the system gives for memory of the size of some that was just freed."""
+
+    def run(self, chunk, scratch, report):
+        torch.ones(2**24)
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+        torch.ones(2**24)
+        faults = resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+        seed = int(chunk.name.removeprefix("seed-"))
+        return Part(pl.DataFrame(), pl.DataFrame({"seed": [seed], "value": [faults]}))
 
 
 class Unsendable(Exception):

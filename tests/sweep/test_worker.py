@@ -2,6 +2,7 @@
 
 import json
 import os
+import platform
 import signal
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from studies import Apart, Digests
+from studies import Apart, Digests, Faults
 from torchalu import sweep
 from torchalu.experiments import Runs, get
 from torchalu.sweep.worker import RemoteTraceback, Worker
@@ -49,6 +50,16 @@ def test_outcomes_are_those_of_threads_and_come_from_processes(tmp_path, pids):
     parts = sorted((tmp_path / "processes" / "parts").glob("*.json"))
     costs = [json.loads(path.read_text()) for path in parts]
     assert [0.1 <= cost["core_seconds"] < cost["wall_seconds"] for cost in costs] == [True] * 6
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="the C library is not glibc")
+@pytest.mark.parametrize("own", [None, "glibc.malloc.perturb=0"])
+def test_processes_keep_memory_that_is_freed(tmp_path, pids, monkeypatch, own):
+    monkeypatch.delenv("GLIBC_TUNABLES", raising=False)
+    if own:
+        monkeypatch.setenv("GLIBC_TUNABLES", own)
+    kept = sweep.run(Faults(2, pids=pids), tmp_path / "run", workers=2)["value"]
+    assert (kept < 100).all() if own is None else (kept > 1000).all()
 
 
 def test_one_worker_needs_no_process(tmp_path, pids):
