@@ -196,6 +196,21 @@ def test_a_run_whose_rows_are_all_replaced_has_made_none(merge):
     assert commands(merge(anew, more, replace=True, command="c")) == ["b", "c"]
 
 
+def test_a_run_whose_seeds_are_all_replaced_has_made_none(merge):
+    def of(first, last, *models):
+        return settings(20, *models) | {"seeds": [first, last]}
+
+    merge(rows(0, 1, loss=[0.5, 0.5]), of(0, 1, "NAU"), command="a")
+    merge(rows(2, 3, loss=[0.5, 0.5]), of(2, 3, "NAU"), command="b")
+    both = pl.concat([rows(0, loss=[0.1]), rows(0, model="NMU", loss=[0.1])])
+    runs = merge(both, of(0, 0, "NAU", "NMU"), replace=True, command="c")
+    assert commands(runs) == ["a", "b", "c"]  # seed 1 is by the first
+    assert [run["seeds"] for run in runs] == [[0, 1], [2, 3], [0, 0]]
+    both = pl.concat([rows(0, 1, loss=[0.1] * 2), rows(0, 1, model="NMU", loss=[0.1] * 2)])
+    runs = merge(both, of(0, 1, "NAU", "NMU"), replace=True, command="d")
+    assert commands(runs) == ["b", "d"]
+
+
 def test_a_run_that_replaces_all_rows_has_made_them_alone(merge, tmp_path):
     merge(rows(0, 1, loss=[0.5, 0.5]), settings(20, "NAU"), command="a")
     path = tmp_path / "res" / "toy.json"

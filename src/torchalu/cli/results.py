@@ -107,10 +107,16 @@ def check_settings(study: Study, folder: Path, *, replace: bool = False) -> None
 
 def _of_other_seeds(there: pl.DataFrame, study: Study) -> pl.DataFrame:
     """The rows of seeds that a study has not; none where it does not say which it has."""
-    seeds: Any = study.configuration.get("seeds")
-    if not isinstance(seeds, list) or "seed" not in there.columns:
+    seeds = _seeds(study)
+    if seeds is None or "seed" not in there.columns:
         return there.clear()
-    return there.filter(~pl.col("seed").is_between(seeds[0], seeds[-1]))
+    return there.filter(~pl.col("seed").is_between(*seeds))
+
+
+def _seeds(study: Study) -> list[int] | None:
+    """The first and the last seed of a study, if it says which it has."""
+    seeds: Any = study.configuration.get("seeds")
+    return [seeds[0], seeds[-1]] if isinstance(seeds, list) else None
 
 
 @contextmanager
@@ -285,9 +291,12 @@ def _check_settings(
 
 
 def _forget(entries: dict[str, dict[str, Any]], kept: pl.DataFrame, keys: Sequence[str]) -> None:
-    """Without the runs of whose settings no row is kept; of some only the rows may be known."""
+    """Without the runs of whose settings and seeds no row is kept, as far as they are noted."""
     for name, other in list(entries.items()):
-        if not any(_has(kept, labels, keys) for labels in other.get("settings", [_ALL_ROWS])):
+        seeds = other.get("seeds")
+        known = seeds is not None and "seed" in kept.columns
+        own = kept.filter(pl.col("seed").is_between(*seeds)) if known else kept
+        if not any(_has(own, labels, keys) for labels in other.get("settings", [_ALL_ROWS])):
             del entries[name]
 
 
@@ -377,6 +386,7 @@ def _entry(run: RunFolder, command: str) -> dict[str, Any]:
         "core_hours": round(run.core_hours, 6),
         "processor": "; ".join(run.processors),
         **_on_device(run),
+        **({"seeds": seeds} if (seeds := _seeds(run.study)) else {}),
         "settings": _digests(run.study),
         "ends": {n: v for n, v in run.study.configuration.items() if n in _ENDS},
     }
