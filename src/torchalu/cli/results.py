@@ -110,13 +110,13 @@ def _of_other_seeds(there: pl.DataFrame, study: Study) -> pl.DataFrame:
     seeds = _seeds(study)
     if seeds is None or "seed" not in there.columns:
         return there.clear()
-    return there.filter(~pl.col("seed").is_between(*seeds))
+    return there.filter(~pl.col("seed").is_between(seeds[0], seeds[1]))
 
 
-def _seeds(study: Study) -> list[int] | None:
+def _seeds(study: Study) -> tuple[int, int] | None:
     """The first and the last seed of a study, if it says which it has."""
     seeds: Any = study.configuration.get("seeds")
-    return [seeds[0], seeds[-1]] if isinstance(seeds, list) else None
+    return (seeds[0], seeds[-1]) if isinstance(seeds, list) else None
 
 
 @contextmanager
@@ -293,9 +293,9 @@ def _check_settings(
 def _forget(entries: dict[str, dict[str, Any]], kept: pl.DataFrame, keys: Sequence[str]) -> None:
     """Without the runs of whose settings and seeds no row is kept, as far as they are noted."""
     for name, other in list(entries.items()):
-        seeds = other.get("seeds")
-        known = seeds is not None and "seed" in kept.columns
-        own = kept.filter(pl.col("seed").is_between(*seeds)) if known else kept
+        own, seeds = kept, other.get("seeds")
+        if seeds and "seed" in kept.columns:
+            own = kept.filter(pl.col("seed").is_between(seeds[0], seeds[1]))
         if not any(_has(own, labels, keys) for labels in other.get("settings", [_ALL_ROWS])):
             del entries[name]
 
