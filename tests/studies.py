@@ -121,7 +121,8 @@ class Faults(Apart):
         torch.ones(2**24)
         faults = resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
         seed = int(chunk.name.removeprefix("seed-"))
-        return Part(pl.DataFrame(), pl.DataFrame({"seed": [seed], "value": [faults]}))
+        row = {"seed": seed, "value": faults, "tunables": os.environ["GLIBC_TUNABLES"]}
+        return Part(pl.DataFrame(), pl.DataFrame([row]))
 
 
 class Unsendable(Exception):

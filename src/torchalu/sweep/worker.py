@@ -23,7 +23,7 @@ _LOOK_EVERY_SECONDS = 0.1
 _PROGRAM = "import sys; from torchalu.sweep.worker import serve; serve(int(sys.argv[1]))"
 _MEMORY = {
     "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1:glibc.malloc.top_pad=67108864"
-    ":glibc.malloc.mmap_threshold=1073741824:glibc.malloc.trim_threshold=4294967296"
+    ":glibc.malloc.mmap_max=0:glibc.malloc.trim_threshold=4294967296"
 }
 """Has the C library keep memory that is freed, in large pages: else each step of a training gets
 its activations anew from the system, page by page, which takes up to a fifth of its time."""
