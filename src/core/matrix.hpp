@@ -41,7 +41,7 @@ namespace detail {
 // OT forms x VT vectors of rows, kept in registers over all inputs. The inputs are read last to
 // first: the last were written last, and a batch may be larger than the cache.
 template <class T, int OT, int VT> TORCHALU_DEVICE
-inline void multiply_tile(const Form<T> *form, int in, const Batch<const T> &x, int r, bool accumulate) {
+inline void multiply_tile(const Form<T> *form, int in, Batch<const T> x, int r, bool accumulate) {
   vec<T> sum[OT][VT];
   const T *weight[OT];
   for (int a = 0; a < OT; ++a) {
@@ -59,18 +59,28 @@ inline void multiply_tile(const Form<T> *form, int in, const Batch<const T> &x, 
     for (int v = 0; v < VT; ++v) store(form[a].value + r + v * kLanes<T>, sum[a][v]);
 }
 
+// Here and below a tile works on copies of the forms, so that the compiler knows them untouched by
+// what it stores.
 template <class T, int OT, int VT> TORCHALU_DEVICE
-inline void multiply_rows(const Form<T> *form, int in, const Batch<const T> &x, int rows, bool accumulate) {
+inline void multiply_rows(const Form<T> *forms, int in, Batch<const T> x, int rows, bool accumulate) {
+  Form<T> form[OT];
+  for (int a = 0; a < OT; ++a) form[a] = forms[a];
   int r = 0;
   for (; r + VT * kLanes<T> <= rows; r += VT * kLanes<T>) multiply_tile<T, OT, VT>(form, in, x, r, accumulate);
   for (; r < rows; r += kLanes<T>) multiply_tile<T, OT, 1>(form, in, x, r, accumulate);
 }
 
-// OT forms x IT inputs, OT * IT = kLanes; only the first `valid` inputs count.
-template <class T, int OT, int IT> TORCHALU_DEVICE
-inline void outer_tile(const Form<T> *form, const Batch<const T> &x, int rows, int i, int valid) {
+// A count that is known to the compiler.
+template <int N> struct Exactly {
+  TORCHALU_DEVICE constexpr operator int() const { return N; }
+};
+
+// OT forms x IT inputs, OT * IT = kLanes; only the first `valid` inputs count. Copied into its
+// caller, as its loop is so short that a call would cost a fifth of it.
+template <class T, int OT, int IT, class Valid> TORCHALU_INLINE
+void outer_tile(const Form<T> (&form)[OT], Batch<const T> x, int rows, int i, Valid valid) {
   const T *column[IT];
-  for (int b = 0; b < IT; ++b) column[b] = x[i + (b < valid ? b : 0)];
+  for (int b = 0; b < IT; ++b) column[b] = x[i] + (b < valid ? b : 0) * x.stride;
   vec<T> sum[OT * IT];
   TORCHALU_UNROLL
   for (int k = 0; k < OT * IT; ++k) sum[k] = zero<T>();
@@ -90,10 +100,12 @@ inline void outer_tile(const Form<T> *form, const Batch<const T> &x, int rows, i
 }
 
 template <class T, int OT> TORCHALU_DEVICE
-inline void outer_rows(const Form<T> *form, const Batch<const T> &x, int in, int rows) {
+inline void outer_rows(const Form<T> *forms, Batch<const T> x, int in, int rows) {
   constexpr int IT = kLanes<T> / OT;
+  Form<T> form[OT];
+  for (int a = 0; a < OT; ++a) form[a] = forms[a];
   int i = 0;
-  for (; i + IT <= in; i += IT) outer_tile<T, OT, IT>(form, x, rows, i, IT);
+  for (; i + IT <= in; i += IT) outer_tile<T, OT, IT>(form, x, rows, i, Exactly<IT>{});
   if (i < in) outer_tile<T, OT, IT>(form, x, rows, i, in - i);
 }
 

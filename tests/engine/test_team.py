@@ -49,6 +49,16 @@ def test_each_is_as_if_alone():
         same(result, alone(run, **OPTIONS))
 
 
+@pytest.mark.parametrize("in_features", [2, 9, 17, 33, 100])
+def test_how_many_read_the_inputs_together_changes_no_bit(in_features):
+    """Sums are formed some at a time, over some inputs at a time; the last ones are fewer."""
+    task = SimpleFunction("mul", in_features=in_features, subsets=((0,), (1,)), evaluation_rows=64)
+    runs = [Run([NAU(in_features, size), NMU(size, 1)], task) for size in (1, 2, 3, 5, 2)]
+    options = {"steps": 50, "evaluate_every": 25}
+    for run, result in zip(runs, train_together(runs, **options), strict=True):
+        same(result, alone(run, **options))
+
+
 def test_one_that_diverges_leaves_the_others_as_they_are():
     diverging = Run(
         [nn.Linear(12, 2), nn.Linear(2, 1)], SimpleFunction("mul", **SIZES), learning_rate=1e30
