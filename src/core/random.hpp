@@ -28,8 +28,7 @@ class Generator {
     }
   }
 
-  typedef std::int32_t Word __attribute__((vector_size(kRegisterBytes), may_alias));
-  typedef std::uint32_t Bits __attribute__((vector_size(kRegisterBytes), may_alias));
+  typedef std::uint32_t Word __attribute__((vector_size(kRegisterBytes), may_alias));
   static constexpr int kWordLanes = kRegisterBytes / 4, kParts = kRowGroup / kWordLanes;
 
   // The next 16 words of 32 random bits, as kParts vectors, from one half of the lanes. Groups
@@ -37,12 +36,12 @@ class Generator {
   void next(int half, Word (&out)[kParts]) {
     for (int p = 0; p < kParts; ++p) {
       Word &a = state_[half][0][p], &b = state_[half][1][p], &c = state_[half][2][p], &d = state_[half][3][p];
-      out[p] = Word(Bits(a) + Bits(d));  // modulo 2^32
+      out[p] = a + d;  // modulo 2^32
       const Word t = b << 9, mixed = d ^ b, old = a;
       a = xor3(a, d, b);
       b = xor3(b, c, old);
       c = xor3(c, old, t);
-      d = (mixed << 11) | ((mixed >> 21) & 0x7ff);
+      d = (mixed << 11) | (mixed >> 21);  // one instruction where there is a rotation
     }
   }
 

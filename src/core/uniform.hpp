@@ -19,22 +19,22 @@ template <class T> class Uniform {
   void write(const Generator::Word (&words)[Generator::kParts], T *out) const {
     for (int p = 0; p < Generator::kParts; ++p) {
       if constexpr (sizeof(T) == 4) {
-        write_vector(words[p], out + p * kLanes<T>);
+        write_vector(bits<T>(words[p] >> 8), bits<T>(words[p]), out + p * kLanes<T>);
       } else {  // as many words as a vector of doubles has lanes, twice
-        alignas(64) std::int32_t lanes[Generator::kWordLanes];
+        alignas(64) std::uint32_t lanes[Generator::kWordLanes];
         *reinterpret_cast<Generator::Word *>(lanes) = words[p];
         for (int part = 0; part < 2; ++part) {
           bits<T> wide;
-          for (int l = 0; l < kLanes<T>; ++l) wide[l] = std::uint32_t(lanes[part * kLanes<T> + l]);
-          write_vector(wide, out + (2 * p + part) * kLanes<T>);
+          for (int l = 0; l < kLanes<T>; ++l) wide[l] = lanes[part * kLanes<T> + l];
+          write_vector(wide >> 8, wide, out + (2 * p + part) * kLanes<T>);
         }
       }
     }
   }
 
  private:
-  void write_vector(bits<T> word, T *out) const {
-    const vec<T> u = __builtin_convertvector((word >> 8) & 0xffffff, vec<T>);
+  void write_vector(bits<T> upper, bits<T> word, T *out) const {
+    const vec<T> u = __builtin_convertvector(upper, vec<T>);
     const vec<T> value = u * width_ + low_;
     store(out, two_sided_ ? select<T>((word & 0x80) != 0, u * width2_ + low2_, value) : value);
   }
