@@ -43,7 +43,7 @@ template <class T, int K, bool Or, class Code> inline vec<T> and_ail(const Opera
   if constexpr (K == 2) {
     const vec<T> a = operand(0), b = operand(1);
     const bits<T> both = maximum<T>(a, b) < zero<T>(), less = a < b, tie = (a == b) & 2;
-    code(0, bits<T>(both | less ? bits<T>{} + 1 : tie));
+    code(0, bits<T>((both | less) ? bits<T>{} + 1 : tie));
     code(1, bits<T>((both | (b < a)) ? bits<T>{} + 1 : tie));
     const vec<T> sum = a + b;  // NaN where one of them is
     const vec<T> y = select<T>(less & ~both, a, select<T>((a >= b) & ~both, b, sum));
