@@ -79,6 +79,7 @@ template <int N> struct Exactly {
 // caller, as its loop is so short that a call would cost a fifth of it.
 template <class T, int OT, int IT, class Valid> TORCHALU_INLINE
 void outer_tile(const Form<T> (&form)[OT], Batch<const T> x, int rows, int i, Valid valid) {
+  // Chosen before the loop: inside it compilers share a product between inputs, and round it.
   const T *column[IT];
   for (int b = 0; b < IT; ++b) column[b] = x[i] + (b < valid ? b : 0) * x.stride;
   vec<T> sum[OT * IT];
