@@ -7,7 +7,8 @@ from collections.abc import Mapping
 import polars as pl
 import pytest
 
-from torchalu.cli import main, results
+from torchalu.cli import main, outcome_tables, results
+from torchalu.cli.outcome_tables import read_outcomes
 from torchalu.experiments import Runs, get
 from torchalu.train import JSON, Chunk, Cost, Part, RunFolder, encode
 
@@ -68,7 +69,7 @@ def test_lists_of_a_run_that_diverged_are_read_again(merge, tmp_path):
     merge(rows(2, loss=[0.25], losses=[[0.25, 0.125]]))
     path = tmp_path / "res" / "toy_seeds.csv"
     assert "[1.0, Infinity, -Infinity, NaN]" in path.read_text()
-    read = results._read(path, there, ["model", "seed"])
+    read = read_outcomes(path, there, ["model", "seed"])
     assert read.head(2).equals(there)
     assert read["losses"].to_list()[2] == [0.25, 0.125]
 
@@ -77,7 +78,7 @@ def test_lists_are_kept_where_those_of_the_run_are_empty(merge, tmp_path):
     there = rows(0, losses=[[0.5, NAN]])
     merge(there)
     merge(rows(1, losses=[[]]))
-    read = results._read(tmp_path / "res" / "toy_seeds.csv", there, ["model", "seed"])
+    read = read_outcomes(tmp_path / "res" / "toy_seeds.csv", there, ["model", "seed"])
     assert read.equals(rows(0, 1, losses=[[0.5, NAN], []]))
 
 
@@ -246,7 +247,8 @@ def test_what_made_rows_is_noted_before_they_are_written(merge, tmp_path, monkey
         names.append(path.name)
         write(path, content)
 
-    monkeypatch.setattr(results, "write_atomic", noted)
+    for module in (results, outcome_tables):
+        monkeypatch.setattr(module, "write_atomic", noted)
     merge(rows(0, loss=[0.5]))
     assert names == ["toy.json", "toy_seeds.csv", "toy.csv"]
 

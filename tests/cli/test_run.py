@@ -10,6 +10,7 @@ import torch
 
 from torchalu import experiments
 from torchalu.cli import main, results
+from torchalu.cli.outcome_tables import csv_text, read_outcomes
 from torchalu.cli.run import _read
 from torchalu.experiments import Runs, get
 from torchalu.train import RunFolder
@@ -114,14 +115,56 @@ def test_outcomes_of_table_2_count_in_table_6(tmp_path, monkeypatch):
     assert dict(table.select("model", "seeds").iter_rows())["NMU"] == 4
 
 
-@pytest.mark.parametrize("names", [("table2", "table6"), ("table6", "table2")])
+def test_outcomes_count_in_a_figure_under_its_labels(tmp_path, monkeypatch):
+    """The setting of table 2 in each row of panels, and the NMU of figure 7 of any hidden size."""
+    monkeypatch.chdir(tmp_path)
+    options = ("--steps", "2000", "--results", "res", "--quiet")
+    more = ("--hidden-sizes", "2", "3", "--models", "NMU", "NMU, no W clamp", "--seeds", "2")
+    assert main(["run", "madsen2020.figure7", *more, *options]) == 0
+    first = ("--hidden-sizes", "3", "--ranges", "U[0,1]", "--models", "NMU", "--seeds", "1")
+    assert main(["run", "madsen2020.figure3", *first, *options]) == 0
+    path = tmp_path / "res" / "figure3.csv"
+    labels = ["varied", "hidden_size", "interpolation_range"]
+    in_both = {("hidden_size", 2, "U[1,2]"): 2, ("interpolation_range", 2, "U[1,2]"): 2}
+    rest = {("hidden_size", 3, "U[1,2]"): 2, ("interpolation_range", 2, "U[0,1]"): 1}
+    table = pl.read_csv(path)
+    assert set(table["model"]) == {"NMU"}
+    assert {row[:3]: row[3] for row in table.select(*labels, "seeds").rows()} == in_both | rest
+    alone = ("--operations", "add", "mul", "--models", "NMU", "--first-seed", "1", "--seeds", "2")
+    assert main(["run", "madsen2020.table2", *alone, *options]) == 0
+    table = pl.read_csv(path)
+    three = dict.fromkeys(in_both, 3)
+    assert {row[:3]: row[3] for row in table.select(*labels, "seeds").rows()} == three | rest
+    assert pl.read_csv(tmp_path / "res" / "figure3_seeds.csv").height == 2
+
+
+ALIKE = {
+    "table2": ("--operations", "mul"),
+    "table6": ("--operations", "mul"),
+    "figure3": ("--hidden-sizes", "2", "--ranges", "U[1,2]"),
+    "figure7": ("--hidden-sizes", "2"),
+    "figure8": ("--input-sizes", "100", "--overlap-ratios", "0.5", "--subset-ratios", "0.25"),
+}
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("table2", "table6"),
+        ("table6", "table2"),
+        ("table2", "figure3"),
+        ("figure3", "figure7"),
+        ("figure8", "table6"),
+    ],
+)
 def test_outcomes_that_count_in_one_table_were_trained_alike(names, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    options = ("--models", "NMU", "--operations", "mul", "--seeds", "1", "--quiet")
-    options += ("--results", "res")
-    assert main(["run", f"madsen2020.{names[0]}", *options, "--steps", "1000"]) == 0
+    options = ("--models", "NMU", "--seeds", "1", "--quiet", "--results", "res")
+    first = ["run", f"madsen2020.{names[0]}", *options, *ALIKE[names[0]]]
+    assert main([*first, "--steps", "1000"]) == 0
     before = {path.name: path.read_bytes() for path in (tmp_path / "res").iterdir()}
-    other = ["run", f"madsen2020.{names[1]}", *options, "--steps", "2000", "--first-seed", "1"]
+    other = ["run", f"madsen2020.{names[1]}", *options, *ALIKE[names[1]]]
+    other += ["--steps", "2000", "--first-seed", "1"]
     refused(capsys, main(other), f"{names[0]}_seeds.csv", "one table cannot hold both")
     refused(capsys, main([*other, "--replace"]), "one table cannot hold both")
     assert not list(tmp_path.rglob(f"*{names[1]}/parts/*")), "refused before it is trained"
@@ -195,9 +238,9 @@ def test_columns_without_a_value_and_seconds_do_not_hinder_a_merge(tmp_path):
     """All formulas of a run may be missing, and no two runs take equally long."""
     there = pl.DataFrame({"seed": [0, 1], "formula": ["a", None], "seconds": [1.0, 2.0]})
     path = tmp_path / "rows.csv"
-    path.write_text(results._flat(there).write_csv())
+    path.write_text(csv_text(there))
     mine = pl.DataFrame({"seed": [1], "formula": [None], "seconds": [3.0]})
-    read = results._read(path, mine, ["seed"])
+    read = read_outcomes(path, mine, ["seed"])
     assert read.equals(there)
     results._check_same(path, read, mine, ["seed"])
 
@@ -226,8 +269,8 @@ def test_lists_go_through_csv(tmp_path):
         schema_overrides={"steps": pl.List(pl.Int64)},
     )
     path = tmp_path / "rows.csv"
-    path.write_text(results._flat(rows).write_csv())
-    assert results._read(path, rows, ["seed"]).equals(rows)
+    path.write_text(csv_text(rows))
+    assert read_outcomes(path, rows, ["seed"]).equals(rows)
 
 
 def test_floats_of_each_seed_keep_their_digits(tiny, tmp_path):

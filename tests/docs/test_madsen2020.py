@@ -210,12 +210,21 @@ def test_what_an_nmu_needs():
 
 
 def test_products_of_many_inputs():
-    table = pl.read_csv(ROOT / "results" / "madsen2020" / "figure8.csv")
-    assert set(table["seeds"]) == {1}
-    assert set(table.filter(model="NMU")["solved"]) == {1}
-    assert table.filter(subset_ratio=0.5, solved=1)["model"].to_list() == ["NMU"]
-    sizes = table.filter(overlap_ratio=0.5, subset_ratio=0.25).unique(["model", "in_features"])
-    solved = sizes.filter(solved=1).sort("in_features").group_by("model")
+    folder = ROOT / "results" / "madsen2020"
+    pooled = pl.read_csv(folder / "figure8.csv").filter(pl.col("seeds") > 1)
+    assert set(pooled.select("in_features", "overlap_ratio", "subset_ratio").rows()) == {
+        (100, 0.5, 0.25)
+    }
+    assert "count (the gated unit's 50)" in PAGE
+    counts = dict(pooled.select("model", "seeds").iter_rows())
+    assert counts.pop("Gated NAU/NMU") == 50
+    assert list(counts.values()) == [100] * 5
+    runs = pl.read_csv(folder / "figure8_seeds.csv", infer_schema_length=None)
+    assert set(runs["seed"]) == {0}
+    assert runs.filter(model="NMU")["solved"].all()
+    assert runs.filter("solved", subset_ratio=0.5)["model"].to_list() == ["NMU"]
+    sizes = runs.filter(overlap_ratio=0.5, subset_ratio=0.25)
+    solved = sizes.filter("solved").sort("in_features").group_by("model")
     found = {name: rows["in_features"].to_list() for (name,), rows in solved}
     assert found["NMU"] == found["NAC*,sigma"] == sorted(set(sizes["in_features"]))
     assert found["NAC*,NMU"] == [size for size in found["NMU"] if size <= 125]

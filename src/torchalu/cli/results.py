@@ -13,39 +13,14 @@ from typing import Any
 
 import polars as pl
 
-from torchalu.experiments import get, included, including
-from torchalu.train import RunFolder, Study, write_atomic
+from torchalu.cli.outcome_tables import csv_text, read_outcomes, write_tables
+from torchalu.experiments import counterparts, get, included, including
+from torchalu.train import JSON, RunFolder, Study, write_atomic
 
 _ALL_ROWS = "{}"  # the labels, of which there are none, that the rows of every setting have
 
 _ENDS = ("settle", "stall")
 """What ends a run before its last step; `give_up` only ends runs without hope, and may differ."""
-
-
-def write_tables(tables: dict[str, pl.DataFrame], folder: Path) -> list[Path]:
-    """Writes each table as CSV, floats with all their digits.
-
-    Args:
-        tables: by file name without suffix.
-        folder: where to; it is created if it is not there.
-
-    Returns:
-        The files.
-
-    Raises:
-        OSError: if one cannot be written.
-
-    Example:
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as name:
-        ...     path, = write_tables({"one": pl.DataFrame({"third": [1 / 3]})}, Path(name))
-        ...     path.read_text()
-        'third\\n0.3333333333333333\\n'
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, table in tables.items():
-        write_atomic(folder / f"{name}.csv", _flat(table).write_csv())
-    return [folder / f"{name}.csv" for name in tables]
 
 
 def merge(run: RunFolder, folder: Path, command: str, *, replace: bool = False) -> list[Path]:
@@ -91,18 +66,22 @@ def check_settings(study: Study, folder: Path, *, replace: bool = False) -> None
         ValueError: if a file that is there cannot be read, or has rows of a setting of the study
             that was trained otherwise.
     """
-    digests = _digests(study)
-    labels = pl.DataFrame([json.loads(labels) for labels in digests])
-    for name in (study.name, *_pooled_with(study.name)):
+    views = {study.name: (_digests(study), study.keys)}
+    for name in _pooled_with(study.name):
+        both = counterparts(study.name, name)
+        views[name] = _setting_digests(both.describe(_settings(study))), both.keys
+    for name, (digests, keys) in views.items():
         path, made = _seeds_path(folder, name), _made_path(folder, name)
-        if path.exists():
+        if digests and path.exists():
             entries = _entries(made)
             _check_made(path, made, entries)
-            there = _read(path, labels, list(study.keys))
+            there = read_outcomes(
+                path, pl.DataFrame([json.loads(labels) for labels in digests]), keys
+            )
             if replace:
                 there = _of_other_seeds(there, study)
             others = {which: entry | {"ends": {}} for which, entry in entries.items()}
-            _check_settings(path, others, {"settings": digests, "ends": {}}, study, there)
+            _check_settings(path, others, {"settings": digests, "ends": {}}, keys, there)
 
 
 def _of_other_seeds(there: pl.DataFrame, study: Study) -> pl.DataFrame:
@@ -141,15 +120,18 @@ def _merge(run: RunFolder, folder: Path, command: str, *, replace: bool) -> list
     for name in _pooled_with(run.study.name):
         path = _seeds_path(folder, name)
         if path.exists():
-            others = _read(path, mine, keys).join(mine, on=keys, how="anti", nulls_equal=True)
-            _check_settings(path, _entries(_made_path(folder, name)), entry, run.study, others)
+            both = counterparts(run.study.name, name)
+            others = _others(read_outcomes(path, mine, both.keys), both.relabel(mine), both.keys)
+            digests = _setting_digests(both.describe(_settings(run.study)))
+            theirs = _entries(_made_path(folder, name))
+            _check_settings(path, theirs, entry | {"settings": digests}, both.keys, others)
     if seeds.exists():
         _check_made(seeds, made, entries)
-        there = _read(seeds, mine, keys)
+        there = read_outcomes(seeds, mine, keys)
         if not replace:
             _check_same(seeds, there, mine, keys)
-        kept = there.join(mine, on=keys, how="anti", nulls_equal=True)
-        _check_settings(seeds, entries, entry, run.study, kept)
+        kept = _others(there, mine, keys)
+        _check_settings(seeds, entries, entry, keys, kept)
         if replace:
             _forget(entries, kept, keys)
         rows = pl.concat([mine, kept], how="diagonal_relaxed")
@@ -162,23 +144,30 @@ def _merge(run: RunFolder, folder: Path, command: str, *, replace: bool) -> list
     entries[entry["configuration"]] = entry
     note = {"outcomes": rows.height, "runs": list(entries.values())}
     write_atomic(made, json.dumps(note, indent=1) + "\n")  # first: no rows are without their run
-    write_atomic(seeds, _flat(rows).write_csv())
+    write_atomic(seeds, csv_text(rows))
     tables = _tables(run.study, rows, folder)
     for name in including(run.study.name):
         path = _seeds_path(folder, name)
         if path.exists():
-            tables += _tables(get(name)(), _read(path, mine, keys), folder)
+            other = get(name)()
+            tables += _tables(other, read_outcomes(path, mine, other.keys), folder)
     return [seeds, *tables, made]
 
 
 def _tables(study: Study, rows: pl.DataFrame, folder: Path) -> list[Path]:
     """Writes the tables of a study, with the outcomes of what it includes."""
-    keys = list(study.keys)
-    for path in (_seeds_path(folder, name) for name in included(study.name)):
+    for name in included(study.name):
+        path = _seeds_path(folder, name)
         if path.exists():
-            more = _read(path, rows, keys).join(rows, on=keys, how="anti", nulls_equal=True)
+            theirs = read_outcomes(path, rows, get(name)().keys)
+            more = _others(counterparts(name, study.name).relabel(theirs), rows, study.keys)
             rows = pl.concat([rows, more], how="diagonal_relaxed")
     return write_tables(study.summarize(rows), folder)
+
+
+def _others(there: pl.DataFrame, mine: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+    """The rows whose keys no row of mine has."""
+    return there.join(mine, on=list(keys), how="anti", nulls_equal=True)
 
 
 def _pooled_with(name: str) -> tuple[str, ...]:
@@ -194,48 +183,6 @@ def _seeds_path(folder: Path, name: str) -> Path:
 def _made_path(folder: Path, name: str) -> Path:
     """Where it is noted what made the results of an experiment."""
     return folder / f"{name.rpartition('.')[2]}.json"
-
-
-def _read(path: Path, like: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
-    """The outcomes that are committed, with the types of others of the same study."""
-    lists = {name: kind for name, kind in like.schema.items() if isinstance(kind, pl.List)}
-    typed = {name: kind for name, kind in like.schema.items() if kind != pl.Null}
-    plain = {**typed, **dict.fromkeys(lists, pl.String())}
-    try:
-        rows = pl.read_csv(path, schema_overrides=plain, infer_schema_length=None)
-        rows = rows.with_columns(
-            _parsed(rows[name], kind) for name, kind in lists.items() if name in rows
-        )
-    except (pl.exceptions.PolarsError, ValueError, TypeError, RecursionError) as error:
-        why = str(error).partition("\n")[0]
-        raise ValueError(
-            f"{str(path)!r} is no table of this study's outcomes ({why}); restore it, or name "
-            "another folder"
-        ) from error
-    missing = [key for key in keys if key not in rows.columns]
-    if missing:
-        raise ValueError(
-            f"{str(path)!r} lacks the columns {missing}; restore it, or name another folder"
-        )
-    return rows
-
-
-def _parsed(column: pl.Series, kind: pl.List) -> pl.Series:
-    """A column of JSON as one of lists; unlike Polars, Python reads NaN and Infinity."""
-    rows = [None if cell is None else json.loads(cell) for cell in column]
-    if not all(row is None or isinstance(row, list) for row in rows):
-        raise ValueError(f"the column {column.name!r} has what is no list")
-    known = kind.inner != pl.Null  # else all lists of the other outcomes are empty
-    return pl.Series(column.name, rows, dtype=kind if known else None)
-
-
-def _flat(table: pl.DataFrame) -> pl.DataFrame:
-    """A table for CSV, which knows no lists: they become JSON."""
-    lists = [name for name, kind in table.schema.items() if isinstance(kind, pl.List)]
-    return table.with_columns(
-        pl.Series(name, [None if row is None else json.dumps(row) for row in table[name].to_list()])
-        for name in lists
-    )
 
 
 def _check_same(path: Path, there: pl.DataFrame, mine: pl.DataFrame, keys: list[str]) -> None:
@@ -268,7 +215,7 @@ def _check_settings(
     path: Path,
     entries: dict[str, dict[str, Any]],
     entry: dict[str, Any],
-    study: Study,
+    keys: Sequence[str],
     kept: pl.DataFrame,
 ) -> None:
     """No rows may stand beside others of the same labels that were trained otherwise.
@@ -277,7 +224,7 @@ def _check_settings(
     """
     for name, other in list(entries.items()):
         for labels in _unlike(other, entry):
-            if _has(kept, labels, study.keys):
+            if _has(kept, labels, keys):
                 whose = "" if labels == _ALL_ROWS else f" of {labels}"
                 raise ValueError(
                     f"{str(path)!r} has outcomes{whose} by `{other['command']}`, which "
@@ -335,14 +282,19 @@ def _digests(study: Study) -> dict[str, str]:
 
     A study without labelled settings has one digest, for all its rows.
     """
-    settings: Any = study.configuration.get("settings", [])
-    labelled = {
-        json.dumps(setting["labels"]): _digest(setting, 8)
-        for setting in settings
-        if "labels" in setting
-    }
     how = {name: v for name, v in study.configuration.items() if name not in study.extent}
-    return labelled or {_ALL_ROWS: _digest(how, 8)}
+    return _setting_digests(_settings(study)) or {_ALL_ROWS: _digest(how, 8)}
+
+
+def _settings(study: Study) -> list[dict[str, JSON]]:
+    """The settings of a study that have labels."""
+    settings: Any = study.configuration.get("settings", [])
+    return [setting for setting in settings if "labels" in setting]
+
+
+def _setting_digests(settings: Sequence[dict[str, JSON]]) -> dict[str, str]:
+    """For each setting, by its labels, a digest of all of it."""
+    return {json.dumps(setting["labels"]): _digest(setting, 8) for setting in settings}
 
 
 def _digest(value: Any, digits: int) -> str:

@@ -81,7 +81,8 @@ class Run:
             ImportError: if Ray is needed and not installed.
         """
         from torchalu import sweep
-        from torchalu.cli.results import check_settings, merge, write_tables
+        from torchalu.cli.outcome_tables import write_tables
+        from torchalu.cli.results import check_settings, merge
         from torchalu.train import RunFolder
         from torchalu.train.files import check_folder
 

@@ -49,7 +49,11 @@ _PLACES = {
     for function in functions
 }
 
-_INCLUDED = {"madsen2020.table6": ("madsen2020.table2",)}
+_INCLUDED = {
+    "madsen2020.table6": ("madsen2020.table2",),
+    "madsen2020.figure3": ("madsen2020.table2", "madsen2020.figure7"),
+    "madsen2020.figure8": ("madsen2020.table2", "madsen2020.table6"),
+}
 
 
 def names() -> list[str]:
@@ -93,14 +97,14 @@ def get(name: str) -> Callable[..., Any]:
 
 
 def included(name: str) -> tuple[str, ...]:
-    """Experiments whose settings are all among those of another, so that their outcomes are its.
+    """Experiments that have settings in common with another, which counts their outcomes too.
 
     Args:
         name: one of `names()`.
 
     Example:
-        >>> included("madsen2020.table6")
-        ('madsen2020.table2',)
+        >>> included("madsen2020.figure3")
+        ('madsen2020.table2', 'madsen2020.figure7')
     """
     return _INCLUDED.get(name, ())
 
@@ -112,8 +116,8 @@ def including(name: str) -> tuple[str, ...]:
         name: one of `names()`.
 
     Example:
-        >>> including("madsen2020.table2")
-        ('madsen2020.table6',)
+        >>> including("madsen2020.figure7")
+        ('madsen2020.figure3',)
     """
     return tuple(other for other, parts in _INCLUDED.items() if name in parts)
 

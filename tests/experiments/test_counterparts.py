@@ -1,0 +1,56 @@
+"""Settings that two experiments train alike: which they are, and that they give the same."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from torchalu.cli.outcome_tables import read_outcomes
+from torchalu.experiments import counterparts, get, included, including, names
+
+RESULTS = Path(__file__).parents[2] / "results" / "madsen2020"
+PAIRS = [(part, whole) for whole in names() for part in included(whole)]
+
+
+def test_what_counts_where():
+    assert {(part, whole) for part in names() for whole in including(part)} == set(PAIRS)
+    expected = {"table2-table6": 30, "table2-figure3": 5, "figure7-figure3": 9}
+    expected |= {"table2-figure8": 5, "table6-figure8": 6}
+    found = {
+        "-".join(name.removeprefix("madsen2020.") for name in pair): len(counterparts(*pair).pairs)
+        for pair in PAIRS
+    }
+    assert found == expected
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+def test_settings_of_both_differ_in_nothing_but_their_labels(pair):
+    one, other = (get(name)().settings for name in pair)
+    for mine, theirs in counterparts(*pair).pairs:
+        (a,) = (setting for setting in one if setting.labels == mine)
+        (b,) = (setting for setting in other if setting.labels == theirs)
+        assert (a.model.name, a.task, a.steps) == (b.model.name, b.task, b.steps)
+        assert repr(a.run(0).stack) == repr(b.run(0).stack)
+        assert (a.run(0).learning_rate, a.run(0).penalty) == (
+            b.run(0).learning_rate,
+            b.run(0).penalty,
+        )
+
+
+def test_nothing_in_common():
+    with pytest.raises(ValueError, match=r"'madsen2020\.table1' and .*3' have no setting"):
+        counterparts("madsen2020.table1", "madsen2020.figure3")
+
+
+@pytest.mark.parametrize("part", ["figure7", "table2"])
+def test_committed_outcomes_of_a_setting_are_the_same_in_both(part):
+    """Bit by bit, though other settings trained beside it."""
+    whole = get("madsen2020.figure3")()
+    ours = pl.read_csv(RESULTS / "figure3_seeds.csv", infer_schema_length=None)
+    keys = get(f"madsen2020.{part}")().keys
+    theirs = read_outcomes(RESULTS / f"{part}_seeds.csv", ours, keys)
+    both = counterparts(f"madsen2020.{part}", whole.name).relabel(theirs)
+    pairs = ours.filter(model="NMU").join(both, on=list(whole.keys), suffix=" too")
+    assert pairs.height == {"figure7": 9, "table2": 1}[part] * ours["seed"].n_unique()
+    for name in ("solved", "solved_at_step", "best_step", "validation_loss", "steps"):
+        assert pairs[name].equals(pairs[f"{name} too"]), name
