@@ -10,6 +10,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
+from torchalu.experiments import included
 from torchalu.report.panels import OPERATIONS
 from torchalu.report.reproduction import (
     EXHIBITS,
@@ -197,6 +198,8 @@ def provenance(name: str, table: pl.DataFrame, runs: list[dict]) -> str:
         >>> print(provenance("table1", pl.DataFrame({"seeds": [50, 100]}), [run]))
         Numbers: `results/madsen2020/table1.csv`, 50 to 100 seeds each. Made by
         `torchalu run madsen2020.table1` (torchalu 0.1.0, 0.5 core-hours on a core, 2026-01-01).
+        >>> provenance("figure3", pl.DataFrame(), [run])[-43:]
+        'Outcomes of table 2 and figure 7 count too.'
     """
     where = f"Numbers: `results/{paper(name)}/{stem(name)}.csv`"
     if "seeds" in table.columns:
@@ -207,7 +210,9 @@ def provenance(name: str, table: pl.DataFrame, runs: list[dict]) -> str:
         f"{run['processor']}, {run['date']})"
         for run in runs
     ]
-    return f"{where}. Made by\n{'; '.join(made)}." if made else f"{where}."
+    more = [readable(other) for other in included(f"{paper(name)}.{made_by(name)}")]
+    also = f" Outcomes of {' and '.join(more)} count too." if more else ""
+    return f"{where}. Made by\n{'; '.join(made)}.{also}" if made else f"{where}."
 
 
 def readable(name: str) -> str:
