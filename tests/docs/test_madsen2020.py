@@ -185,7 +185,8 @@ def test_what_an_nmu_needs():
     both, neither = found["NMU"], found["NMU, no Rsparse, no W-clamp"]
     solved = {name: row[0] for name, row in found.items()}
     (runs_of_each,) = {row[1] for row in found.values()}
-    assert f"Of 50 seeds {runs['seed'].n_unique()} so far" in PAGE
+    assert f"The {runs['seed'].n_unique()} seeds show most of what the paper notes" in PAGE
+    assert runs_of_each == 50 * runs["hidden_size"].n_unique()
     free = solved["NMU, no W clamp"]
     assert f"Without the clamp {free} of {runs_of_each} are, with both {solved['NMU']}." in PAGE
     assert f"Without both {neither[0]} are, which is no lower success rate to speak of" in PAGE
