@@ -213,6 +213,25 @@ def test_what_an_nmu_needs():
     assert "29 of 45 runs are solved with the penalty, and none of 45 without it" in PAGE
 
 
+def test_runs_that_end_once_solved_are_judged_as_those_that_go_on():
+    folder = ROOT / "results" / "madsen2020"
+    whole, early = (
+        pl.read_csv(path / "figure7_seeds.csv", infer_schema_length=None)
+        .filter(model="NMU", hidden_size=6)
+        .sort("seed")
+        for path in (folder / "figure7_to_the_end", folder)
+    )
+    assert set(whole["steps"]) == {5_000_000}
+    for name in ("seed", "solved", "solved_at_step"):
+        assert whole[name].equals(early[name]), name
+    ended, gone_on = (rows.filter("solved")["sparsity_error"] for rows in (early, whole))
+    solved = f"of {len(whole)} NMUs with six hidden units (figure 7) {len(ended)} are solved"
+    assert solved in PAGE
+    assert f"is {ended.mean():.3f}, and {gone_on.mean():.3f} where all went on" in PAGE
+    assert sum(ended > 0.02) == sum(gone_on > 0.02) == 6
+    assert ended.median() < 2e-5
+
+
 def test_products_of_many_inputs():
     folder = ROOT / "results" / "madsen2020"
     pooled = pl.read_csv(folder / "figure8.csv").filter(pl.col("seeds") > 1)
