@@ -51,6 +51,6 @@ def test_committed_outcomes_of_a_setting_are_the_same_in_both(part):
     theirs = read_outcomes(RESULTS / f"{part}_seeds.csv", ours, keys)
     both = counterparts(f"madsen2020.{part}", whole.name).relabel(theirs)
     pairs = ours.filter(model="NMU").join(both, on=list(whole.keys), suffix=" too")
-    assert pairs.height == {"figure7": 9, "table2": 1}[part] * ours["seed"].n_unique()
+    assert pairs["hidden_size"].n_unique() == {"figure7": 9, "table2": 1}[part]
     for name in ("solved", "solved_at_step", "best_step", "validation_loss", "steps"):
         assert pairs[name].equals(pairs[f"{name} too"]), name

@@ -44,9 +44,8 @@ class Counterparts:
         """
         old = {name: f"{name} before" for name in self.pairs[0][0]}
         labels = pl.DataFrame(
-            [{old[name]: value for name, value in one.items()} | dict(other)
-             for one, other in self.pairs]
-        )  # fmt: skip
+            [{old[name]: one[name] for name in old} | dict(other) for one, other in self.pairs]
+        )
         rows = outcomes.rename(old).join(labels, on=list(old.values()), maintain_order="left")
         return rows.drop(old.values()).select(*self.keys, pl.all().exclude(self.keys))
 
