@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 from docutils import nodes
@@ -34,7 +35,9 @@ class Cost(SphinxDirective):
 def projected_costs(folder: Path = MADSEN) -> pl.DataFrame:
     """Core-hours at the paper's number of seeds, by those of the seeds that were run.
 
-    Outcomes that have been replaced by others count in what one costs.
+    Outcomes that have been replaced by others count in what a run costs. Settings differ in cost,
+    and some have more seeds than others: the hours of the committed runs are for what
+    `Setting.cost` gives of theirs, and the paper's for what it gives of all.
 
     Returns:
         A row an experiment: settings, seeds that were run, runs at the
@@ -46,12 +49,14 @@ def projected_costs(folder: Path = MADSEN) -> pl.DataFrame:
         study = get(f"madsen2020.{name}")()
         outcomes = pl.read_csv(folder / f"{name}_seeds.csv", infer_schema_length=None)
         spent = json.loads((folder / f"{name}.json").read_text("utf-8"))["runs"]
-        each = sum(run["core_hours"] for run in spent) / sum(run["rows"] for run in spent)
         labels = [key for key in study.keys if key != "seed"]
-        run = set(outcomes.select(labels).rows())
-        settings = [one for one in study.settings if tuple(map(one.labels.get, labels)) in run]
+        costs = {tuple(map(one.labels.get, labels)): one.cost for one in study.settings}
+        run = outcomes.select(labels).rows()
+        settings = [one for one in study.settings if tuple(map(one.labels.get, labels)) in set(run)]
         seeds = len(study.runs.seed_numbers)
-        step = each * outcomes.height * _SECONDS / outcomes["steps"].sum()
+        hours = sum(entry["core_hours"] for entry in spent)
+        each = hours / sum(entry["rows"] * _mean_cost(entry, labels, costs) for entry in spent)
+        step = each * sum(map(costs.__getitem__, run)) * _SECONDS / outcomes["steps"].sum()
         rows.append(
             {
                 "experiment": name,
@@ -59,11 +64,20 @@ def projected_costs(folder: Path = MADSEN) -> pl.DataFrame:
                 "seeds": outcomes["seed"].n_unique(),
                 "runs": len(settings) * seeds,
                 "microseconds": 1e6 * step,
-                "hours": each * len(settings) * seeds,
+                "hours": each * sum(one.cost for one in settings) * seeds,
                 "hours_to_the_end": step * seeds * sum(one.steps for one in settings) / _SECONDS,
             }
         )
     return pl.DataFrame(rows)
+
+
+def _mean_cost(
+    entry: dict[str, Any], labels: list[str], costs: dict[tuple[Any, ...], float]
+) -> float:
+    """Of the settings of a committed run: all, where it does not say which they are."""
+    named = [tuple(map(json.loads(one).get, labels)) for one in entry.get("settings", ())]
+    of_these = [costs[one] for one in named or costs]
+    return sum(of_these) / len(of_these)
 
 
 def cost_markdown(costs: pl.DataFrame) -> str:

@@ -34,7 +34,7 @@ class Model:
         penalty_end: step from which on it is whole.
         clip_norm: bound of the gradient's norm over all parameters.
         start: fills the layers' parameters anew, where the trainer's own start is not wanted.
-        cost: of a step, relative to that of an NMU; for the progress bar alone.
+        cost: of a step, relative to that of an NMU; for the progress bar and estimates alone.
 
     Example:
         >>> from torchalu.nn import NAU, NMU
