@@ -20,9 +20,10 @@ _MODELS = (
     Model(
         "NAC*,sigma",
         lambda n, hidden: [NAC(n, hidden), NACMul(hidden, 1, parametrization="sigmoid")],
+        cost=1.3,
     ),
-    Model("NAC*", lambda n, hidden: [NAC(n, hidden), NACMul(hidden, 1)]),
-    Model("NAC+", lambda n, hidden: [NAC(n, hidden), NAC(hidden, 1)]),
+    Model("NAC*", lambda n, hidden: [NAC(n, hidden), NACMul(hidden, 1)], cost=1.3),
+    Model("NAC+", lambda n, hidden: [NAC(n, hidden), NAC(hidden, 1)], cost=1.2),
     Model(
         "Gated NAU/NMU",
         lambda n, hidden: [GatedNAUNMU(n, hidden), GatedNAUNMU(hidden, 1)],
@@ -36,7 +37,7 @@ _MODELS = (
         lambda n, hidden: [nn.Linear(n, hidden), nn.Linear(hidden, 1)],
         start=start_dense,
     ),
-    Model("NALU", lambda n, hidden: [NALU(n, hidden), NALU(hidden, 1)], cost=2.5),
+    Model("NALU", lambda n, hidden: [NALU(n, hidden), NALU(hidden, 1)], cost=3.0),
     Model(
         "NAU",
         lambda n, hidden: [NAU(n, hidden), NAU(hidden, 1)],
