@@ -67,6 +67,22 @@ def test_half_precision_is_computed_in_float32(dtype):
         torch.testing.assert_close(got, want, rtol=4 * torch.finfo(dtype).eps, atol=1e-3)
 
 
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_in_half_precision_infinity_stays_and_a_product_saturates(dtype):
+    weight, large = torch.ones(1, 2, dtype=dtype), torch.finfo(dtype).max
+    infinite = torch.tensor([[-torch.inf, 2.0], [torch.nan, 2.0]], dtype=dtype)
+    for multiply in (functional.nmu, functional.nmu_definition):
+        product = multiply(infinite, weight)
+        assert product[0].item() == -torch.inf
+        assert product[1].isnan()
+    if dtype == torch.float16:  # bfloat16 has float32's range
+        x = torch.tensor([300.0, -300.0], dtype=dtype, requires_grad=True)
+        product = functional.nmu(x, weight)
+        assert product.item() == -large
+        (gradient,) = torch.autograd.grad(product.sum(), x)
+        assert gradient.tolist() == [0.0, 0.0]
+
+
 def test_integers_multiply_exactly():
     x = torch.tensor([12345678901, 7, 9])
     assert functional.nmu(x, torch.tensor([[1, 1, 0]])).item() == 12345678901 * 7

@@ -1,6 +1,7 @@
 """Gate layers: their wiring, what they learn, and what they are once trained."""
 
 import copy
+import math
 
 import pytest
 import torch
@@ -312,3 +313,16 @@ def test_repr_shows_the_arguments():
         "LogicGates(in_features=4, out_features=3, mode='hard', temperature=1.0, "
         "initialization='normal')"
     )
+
+
+def test_noise_differs_over_a_mapped_dimension_and_is_that_of_gumbel():
+    layer = LogicGates(2, 1, mode="gumbel_hard", generator=seeded())
+    with torch.no_grad():
+        layer.weight.fill_(-50.0)
+        layer.weight[0, 0], layer.weight[0, 15] = 0.0, math.log(3)  # False, or True: 3 of 4 times
+    torch.manual_seed(0)
+    rows = 4000
+    drawn = torch.vmap(layer, randomness="different")(torch.zeros(rows, 2))
+    assert drawn.shape == (rows, 1)
+    share = drawn.mean().item()
+    assert abs(share - 0.75) < 4 * math.sqrt(0.75 * 0.25 / rows)

@@ -194,3 +194,10 @@ def test_wrong_inputs_are_named(kind):
     for error, arguments, message in wrong:
         with pytest.raises(error, match=re.escape(message)):
             model(*arguments)
+
+
+@kinds
+def test_refuses_to_be_mapped_over_sequences(kind):
+    model = make(kind, maps=6)
+    with pytest.raises(TypeError, match="symbols is mapped over by"):
+        torch.vmap(lambda sequence: model(sequence[None]))(SYMBOLS)

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from torchalu.nn import INALU, NALU, Unit
-from torchalu.nn.training import check_own_weights
+from torchalu.nn.training import check_own_weights, whole
 
 
 @dataclass(frozen=True)
@@ -153,8 +153,8 @@ def weights(unit: Unit) -> dict[str, Tensor]:
 
 
 def _detached(tensor: Tensor) -> Tensor:
-    """A copy in float64 on the CPU."""
-    return tensor.detach().to(device="cpu", dtype=torch.float64, copy=True)
+    """A copy in float64 on the CPU, whole where the tensor is sharded over processes."""
+    return whole(tensor.detach()).to(device="cpu", dtype=torch.float64, copy=True)
 
 
 def _check_finite(prefix: str, tensors: dict[str, Tensor]) -> None:

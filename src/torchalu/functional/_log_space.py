@@ -20,8 +20,9 @@ def full_precision(function: Callable[_Arguments, Tensor]) -> Callable[_Argument
 
     A logarithm that is off by 1/256, as one in bfloat16 is, makes a product that is off by as
     much again for every unit of its size. Half-precision arguments are therefore widened, and
-    the result is narrowed to the first argument's dtype, where it saturates instead of
-    becoming infinite. Under autocast the result stays in float32.
+    the result is narrowed to the first argument's dtype. What is finite in float32 saturates
+    there at the largest finite number, with gradients of 0, instead of becoming infinite. Under
+    autocast the result stays in float32.
 
     Args:
         function: takes tensors, the first of which, `input`, decides the dtype of the result.
@@ -50,7 +51,8 @@ def full_precision(function: Callable[_Arguments, Tensor]) -> Callable[_Argument
         if input.dtype not in _HALF:
             return result
         limit = torch.finfo(input.dtype).max
-        return result.clamp(-limit, limit).to(input.dtype)
+        finite = result.clamp(-limit, limit)
+        return torch.where(result.isinf(), result, finite).to(input.dtype)
 
     return widened
 

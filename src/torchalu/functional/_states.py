@@ -2,6 +2,7 @@
 
 import torch
 from torch import Tensor
+from torch._C._functorch import is_batchedtensor
 
 from torchalu.kernels.recurrence_forms import Layer, position_mask
 
@@ -47,9 +48,16 @@ def check_range(name: str, numbers: Tensor, least: int, most: int | None = None)
         most: greatest number allowed, if there is one.
 
     Raises:
+        TypeError: `torch.func.vmap` maps over the numbers, of which there are none then.
         ValueError: a number is out of range; a RuntimeError in a compiled graph, which has no
             numbers while it is traced. On the device `meta` there are none to refuse.
     """
+    if is_batchedtensor(numbers):
+        raise TypeError(
+            f"{name} is mapped over by torch.func.vmap, and what is computed depends on its "
+            "numbers; allowed: a batch of sequences, without vmap; for gradients of each sequence "
+            "call the model once for each"
+        )
     allowed = f"{least} or more" if most is None else f"from {least} to {most}"
     if torch.compiler.is_compiling():
         fit = numbers >= least if most is None else (numbers >= least) & (numbers <= most)

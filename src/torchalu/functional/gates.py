@@ -8,6 +8,7 @@ from torch import Tensor
 
 from torchalu.functional._arguments import check_alike, check_floating
 from torchalu.functional._log_space import full_precision
+from torchalu.kernels.tracing import is_vmapped
 
 GateMode = Literal["soft", "hard", "gumbel_soft", "gumbel_hard"]
 
@@ -77,13 +78,21 @@ def gate_probabilities(
     check_mode(mode, temperature)
     logits = weight.to(torch.promote_types(weight.dtype, torch.float32))
     if mode.startswith("gumbel"):
-        logits = logits - torch.empty_like(logits).exponential_().log()
+        logits = logits - _exponential_like(logits).log()
     soft = torch.softmax(logits / temperature, -1)
     if mode.endswith("soft"):
         return soft.to(weight.dtype)
     likeliest = logits.argmax(-1, keepdim=True)
     hard = torch.zeros_like(soft).scatter(-1, likeliest, 1.0)
     return (hard + (soft - soft.detach())).to(weight.dtype)
+
+
+def _exponential_like(logits: Tensor) -> Tensor:
+    """Exponentially distributed numbers, drawn as `torch.func.vmap` can map where it may."""
+    if torch.compiler.is_compiling() or not is_vmapped():
+        return torch.empty_like(logits).exponential_()
+    uniform = torch.rand_like(logits)
+    return (-torch.log1p(-uniform)).clamp_min(torch.finfo(logits.dtype).tiny)
 
 
 def gate_coefficients(probabilities: Float[Tensor, "*gates 16"]) -> Float[Tensor, "*gates 4"]:

@@ -1,5 +1,6 @@
 """What a training loop needs of the units in a model."""
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -18,7 +19,8 @@ def penalty(model: nn.Module) -> Float[Tensor, ""]:
 
     .. math:: \sum_\ell R_\ell
 
-    Multiply it by a factor that rises with :func:`penalty_ramp`, and add it to the loss.
+    Multiply it by a factor that rises with :func:`penalty_ramp`, and add it to the loss. Where
+    weights are sharded over processes (FSDP2), it is the penalty of the whole weights, on each.
 
     Args:
         model: any module; parts that are no units add nothing.
@@ -35,7 +37,7 @@ def penalty(model: nn.Module) -> Float[Tensor, ""]:
         >>> bool(penalty(model) == model[0].penalty() + model[2].penalty())
         True
     """
-    return sum((unit.penalty() for unit in _units(model)), torch.zeros(()))
+    return sum((whole(unit.penalty()) for unit in _units(model)), torch.zeros(()))
 
 
 def penalty_ramp(step: float, start: float, end: float) -> float:
@@ -132,6 +134,12 @@ def check_own_weights(model: nn.Module) -> None:
                 "setting it changes nothing; allowed: units as they are; call "
                 "torch.nn.utils.parametrize.remove_parametrizations or prune.remove first"
             )
+
+
+def whole(tensor: Tensor) -> Tensor:
+    """The tensor itself, or all of it on each process where it is sharded over some."""
+    gather: Callable[[], Tensor] | None = getattr(tensor, "full_tensor", None)
+    return tensor if gather is None else gather()
 
 
 def _units(model: nn.Module) -> list[Unit]:
