@@ -166,3 +166,16 @@ def test_columns_at_the_limits_of_magnitude(factor):
     assert model.predict([[2.0, 5.0]]) == pytest.approx(factor * 10)
     model.fit(X * [factor, 1.0], X[:, 0] * X[:, 1])
     assert model.certificate_.exact
+
+
+def test_two_columns_of_one_name_are_refused():
+    frame = pd.DataFrame(GOOD, columns=["a", "a"])
+    with pytest.raises(ValueError, match=r"X has more than one column 'a'; .*; rename them"):
+        ArithmeticRegressor(**FAST).fit(frame, [1.0, 2.0, 3.0, 5.0])
+
+
+def test_families_may_be_an_array():
+    model = ArithmeticRegressor(families=np.array(["sum", "powers"]), **FAST)
+    assert str(model.fit(GOOD, GOOD.prod(axis=1)).formula_) == "x0*x1"
+    with pytest.raises(ValueError, match="families is array"):
+        ArithmeticRegressor(families=np.array([]), **FAST).fit(GOOD, GOOD[:, 0])

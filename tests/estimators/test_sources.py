@@ -130,8 +130,8 @@ def test_a_library_takes_what_there_is_room_for_and_the_simplest_first():
         columns: len(make_library(table_of([monomial({0: 1})], columns=columns))[0])
         for columns in (3, 5, 9)
     }
-    assert size[3] == 3 * 5 + 3 * 25 + 64  # all of one and two columns, three with whole powers
-    assert size[5] == 5 * 5 + 10 * 25 + 10 * 64 + 5 * 16
+    assert size[3] == 3 * 9 + 3 * 81 + 64  # all of one and two columns, three with whole powers
+    assert size[5] == 5 * 9 + 10 * 25 + 10 * 64 + 5 * 16  # two columns up to the second power
     assert size[9] == 1200
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -44,6 +46,19 @@ def feature_columns(X: Any) -> list[tuple[str, np.ndarray]]:
     if array is None or array.ndim != 2:
         return []
     return [(f"x{index}", column) for index, column in enumerate(array.T)]
+
+
+def check_distinct(names: Iterable[str]) -> None:
+    """Refuse features of which two have the same name.
+
+    Raises:
+        ValueError: two have.
+    """
+    repeated = [name for name, count in Counter(names).items() if count > 1]
+    if repeated:
+        raise ValueError(
+            f"X has more than one column {repeated[0]!r}; allowed: a name for each; rename them"
+        )
 
 
 def target_column(y: Any) -> list[tuple[str, np.ndarray]]:

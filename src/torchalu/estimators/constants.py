@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 import scipy
 
-from torchalu.estimators.least_squares import Solution, solve
+from torchalu.estimators.least_squares import NOISE_FLOOR, Solution, solve
 from torchalu.estimators.structures import Structure, raise_to
 from torchalu.estimators.table import CanonicalTable
 
@@ -42,9 +42,9 @@ class ConstantFit:
     error: float
 
     def interval(self, index: int, level: float = 0.95) -> tuple[float, float]:
-        """The Student-t interval of one constant."""
+        """The Student-t interval of one constant, and what rounding may have changed."""
         quantile = float(scipy.stats.t.ppf(0.5 + level / 2, max(self.freedom, 1.0)))
-        width = quantile * self.errors[index]
+        width = quantile * self.errors[index] + NOISE_FLOOR * abs(self.values[index])
         return float(self.values[index] - width), float(self.values[index] + width)
 
 
@@ -64,7 +64,8 @@ def fit_constants(
 
     The second is solved by least squares reweighted four times with 1 / f**2. Where the structure
     is a power of a sum, f = s**q, the sum s is fitted to the target that f's slope carries back,
-    s + (y - f) / f', four times too (Fisher's scoring).
+    s + (y - f) / f', four times too (Fisher's scoring). Rows where f is 0 say nothing of s, since
+    the slope is infinite or 0 there; they count in how well the fit explains the table.
 
     Args:
         structure: terms and offset.
@@ -75,12 +76,14 @@ def fit_constants(
     Returns:
         The better fit, or None where the structure has no finite value on some row, where its
         terms are linearly dependent, or where it has no fewer constants than the table has rows.
+        Of a negative power of a sum terms may be infinite where the target is 0.
 
     Source:
         Nelder & Wedderburn 1972 for powers of sums.
     """
     design = structure.design(table.X)
-    if not np.all(np.isfinite(design)):
+    infinite = ~np.all(np.isfinite(design), axis=1)
+    if np.any(infinite) and (structure.power > 0 or np.any(table.y[infinite] != 0)):
         return None
     given: Fixed = (None,) * design.shape[1] if fixed is None else fixed
     free = np.array([value is None for value in given], dtype=bool)
@@ -127,6 +130,8 @@ class _Problem:
     def _solve(self, total: np.ndarray, fitted: np.ndarray, noise: str) -> Solution | None:
         """Least squares on what the target is in the sum's units, near a sum and its power."""
         rows, weight = self.table.inner, self.table.weight
+        if self.power != 1:
+            rows = rows & (fitted != 0)
         if noise == "proportional":
             weight = weight / self._variance(fitted)
         aim = self.table.y

@@ -165,7 +165,7 @@ def _prefix_sizes(ordered: np.ndarray, residual: np.ndarray, count: float, sizes
     explained = np.concatenate([[0.0], np.cumsum((q.T @ residual) ** 2)])
     left = np.maximum((total - explained) / total, NOISE_FLOOR**2)
     k = np.arange(len(left))
-    usable = k < max(1, min(len(residual), count) - 1)
+    usable = k < max(2, min(len(residual), count) - 1)
     wanted: set[int] = set()
     for penalty in (0.5 * math.log(count + 1), 8.0):
         cost = np.where(usable, 0.5 * count * np.log(left) + penalty * k, np.inf)

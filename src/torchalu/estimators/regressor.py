@@ -8,7 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from torchalu.estimators.columns import as_arrays, feature_columns, target_column
+from torchalu.estimators.columns import (
+    as_arrays,
+    check_distinct,
+    feature_columns,
+    target_column,
+)
 from torchalu.estimators.formula import constants_of, to_expression
 from torchalu.estimators.native import native_structures
 from torchalu.estimators.optional import (
@@ -203,7 +208,7 @@ class ArithmeticRegressor(RegressorMixin, BaseEstimator):
             listed = isinstance(self.families, Collection) and not isinstance(self.families, str)
             if (
                 not listed
-                or not self.families
+                or len(self.families) == 0
                 or any(name not in FAMILIES for name in self.families)
             ):
                 raise ValueError(
@@ -217,6 +222,7 @@ class ArithmeticRegressor(RegressorMixin, BaseEstimator):
         columns = [*feature_columns(X), *target_column(y)]
         for name, values in columns:
             check_column(name, values)
+        check_distinct(name for name, _ in feature_columns(X))
         dtype = coarsest_dtype(values.dtype for _, values in columns)
         X, y = validate_data(
             self, X, y, dtype=[np.float64, np.float32], y_numeric=True, ensure_min_samples=1

@@ -16,6 +16,7 @@ from torchalu.estimators.structures import (
     count_nodes,
     description_nats,
     family_of,
+    inverses,
     raise_to,
 )
 from torchalu.estimators.table import CanonicalTable
@@ -200,8 +201,13 @@ class Pool:
         self._shortest = min(self._shortest, candidate.nats)
 
     def ranked(self) -> list[Candidate]:
-        """All candidates, the shortest description first."""
-        return sorted(self.candidates.values(), key=lambda c: (c.nats, c.complexity, c.structure))
+        """All candidates, the shortest description first; of equal ones the simplest."""
+
+        def order(candidate: Candidate) -> tuple[float, int, int, Structure]:
+            structure = candidate.structure
+            return candidate.nats, candidate.complexity, inverses(structure), structure
+
+        return sorted(self.candidates.values(), key=order)
 
     def best(self) -> Candidate | None:
         """The candidate with the shortest description."""

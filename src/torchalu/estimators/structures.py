@@ -189,6 +189,12 @@ def _power_nodes(power: Fraction) -> int:
     return 0 if power == 1 else 1 if power == -1 else 2
 
 
+def inverses(structure: Structure) -> int:
+    """How many of the structure's powers are negative."""
+    powers = [factor.power for term in structure.terms for factor in term.factors]
+    return sum(power < 0 for power in (*powers, structure.power))
+
+
 def description_nats(structure: Structure, features: int) -> float:
     """Nats that name the discrete part: a choice of column or of operator a node.
 

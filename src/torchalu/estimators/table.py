@@ -56,13 +56,18 @@ class CanonicalTable:
     def raised(self, power: float) -> CanonicalTable | None:
         """The table with a power of the target; None where that is not real, finite and smooth.
 
+        Rows where the target is 0 are left out: the power is infinite there, or its slope 0.
+
         The target is in units of its own scale, so that no power is huge or tiny as a whole. Noise
         s of it becomes s |power y**(power - 1)|, which `views` know of.
 
         Args:
             power: of the target; only -1 takes targets below 0, which no root of a sum has.
         """
-        if np.any(self.y == 0) or (np.any(self.y < 0) and power != -1):
+        if np.any(self.y == 0):
+            other = np.flatnonzero(self.y != 0)
+            return self._of(other).raised(power) if len(other) else None
+        if np.any(self.y < 0) and power != -1:
             return None
         unit = self.y / self.scale
         with np.errstate(all="ignore"):
@@ -149,13 +154,16 @@ def hold_out(
     """Marks the rows that are held out: the outermost ones, random ones, or none.
 
     Outermost is far from the middle: the distance from the median in units of each column's
-    spread. A table of fewer than five distinct rows keeps all of them, and so does one whose target
-    would not vary on the rows that are left.
+    spread. A table of fewer than five distinct rows keeps all of them, and so do one whose target
+    would not vary on the rows that are left and, where the outermost are wanted, one whose columns
+    have no more than two values each, as a truth table's.
     """
     rows = len(table.y)
     if holdout == "none" or rows < 5:
         return table
     if holdout == "outer":
+        if all(len(np.unique(column)) <= 2 for column in table.X.T):
+            return table
         middle = np.median(table.X, axis=0)
         spread = table.X.std(axis=0)
         spread[spread == 0] = 1.0

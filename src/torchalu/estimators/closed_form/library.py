@@ -16,12 +16,14 @@ from torchalu.estimators.structures import Structure, Term, make_structure, mono
 from torchalu.estimators.table import CanonicalTable
 
 _POWERS = tuple(Fraction(p) for p in ("1", "2", "1/2", "-1", "-2"))
+_HIGHER = tuple(Fraction(p) for p in ("3", "-3", "4", "-4"))
 _MOST_TERMS = 1200
 _CERTAIN = 3
 _MOST_ROWS = 1000
 _LARGEST = 1e140
 _PAIRS_KEPT = 12
 _LARGEST_SUM = 8
+_ALWAYS_TRIED = 3
 _STARTS = 6
 _EXCHANGES = 8
 _INDEPENDENT = 1e-8
@@ -76,13 +78,14 @@ def library_structures(
         pairs = _best_pairs(gram, correlation)
         for pair in pairs:
             yield make_structure(map(term, pair), offset=False)
-        for chosen in _longer(gram, correlation, pairs, min(_LARGEST_SUM, len(table.y) // 5)):
+        most = min(_LARGEST_SUM, max(_ALWAYS_TRIED, len(table.y) // 5), len(table.y) - 2)
+        for chosen in _longer(gram, correlation, pairs, most):
             for subset in sparse_fits(values[:, chosen], table.y, weight):
                 yield make_structure([term(chosen[i]) for i in subset.columns], offset=False)
             yield make_structure(map(term, chosen), offset=False)
 
 
-def make_library(table: CanonicalTable) -> Library:
+def make_library(table: CanonicalTable, *, higher: bool = True) -> Library:
     """Products of powers of up to four columns that are finite on all rows.
 
     Of the target nothing counts but the order of its values, and that only where there are many
@@ -90,10 +93,12 @@ def make_library(table: CanonicalTable) -> Library:
 
     Args:
         table: the rows to learn from.
+        higher: whether third and fourth powers are among them.
     """
+    listed = (*_POWERS, *_HIGHER) if higher else _POWERS
     table = table.thin(_MOST_ROWS)
     columns = _screened(table)
-    powers = {j: [p for p in _POWERS if _defined(table.X[:, j], p)] for j in columns}
+    powers = {j: [p for p in listed if _defined(table.X[:, j], p)] for j in columns}
     chosen = _exponents(powers)
     raised = {(j, p): _column_power(table.X[:, j], p) for j in columns for p in powers[j]}
     with np.errstate(all="ignore"):
@@ -106,14 +111,19 @@ def make_library(table: CanonicalTable) -> Library:
 def _exponents(powers: dict[int, list[Fraction]]) -> list[dict[int, Fraction]]:
     """The powers of each product of the library, the simplest products first.
 
-    First all products of one and two columns and those of three with powers of 1 and -1; then, as
-    long as there is room for all of a kind, four columns with powers of 1 and -1, three with whole
-    powers, four with whole powers.
+    First single columns with powers up to the fourth, all products of two columns with powers up to
+    the second and those of three with powers of 1 and -1; then, as long as there is room for all
+    of a kind, four columns with powers of 1 and -1, three with whole powers up to the second, two
+    with powers up to the fourth, four with whole powers up to the second.
     """
+    small = {j: [p for p in ps if abs(p) <= 2] for j, ps in powers.items()}
     single = {j: [p for p in ps if abs(p) == 1] for j, ps in powers.items()}
-    whole = {j: [p for p in ps if p.denominator == 1] for j, ps in powers.items()}
+    whole = {j: [p for p in ps if p.denominator == 1] for j, ps in small.items()}
     chosen: dict[tuple[tuple[int, Fraction], ...], None] = {}
-    kinds = ((1, powers), (2, powers), (3, single), (4, single), (3, whole), (4, whole))
+    kinds = (
+        *((1, powers), (2, small), (3, single)),
+        *((4, single), (3, whole), (2, powers), (4, whole)),
+    )
     for kind, (size, allowed) in enumerate(kinds):
         more = [
             pairs

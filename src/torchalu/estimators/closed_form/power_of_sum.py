@@ -27,23 +27,25 @@ def power_of_sum_structures(table: CanonicalTable) -> Iterator[Structure]:
     """Square roots and reciprocals of sums, such as sqrt(a**2 + b**2) and 1/(1/a + b/c).
 
     Where y = (c_0 + sum_k c_k T_k)**q, y**(1/q) is a sum of products, which is found as those of
-    the target itself are. Of each power the six with the shortest descriptions are yielded for
-    each kind of noise.
+    the target itself are, third and fourth powers apart: with these, a root of a sum would fit few
+    noisy rows of a plain power better than the power does. Of each power the six with the shortest
+    descriptions are yielded for each kind of noise.
 
     Args:
         table: the rows to learn from.
     """
     # Of positive targets every power has the same order or its reverse, and so the same library.
-    library = make_library(table) if np.all(table.y > 0) else None
-    sums = (
-        linear_structures,
-        quadratic_structures,
-        partial(library_structures, library=library),
-    )
+    shared = make_library(table, higher=False) if np.all(table.y > 0) else None
     for power in _POWERS:
         raised = table.raised(float(1 / power))
         if raised is None:
             continue
+        library = make_library(raised, higher=False) if shared is None else shared
+        sums = (
+            linear_structures,
+            quadratic_structures,
+            partial(library_structures, library=library),
+        )
         found = dict.fromkeys(s.terms for s in chain.from_iterable(f(raised) for f in sums))
         structures = [Structure(terms, True, power) for terms in found if terms]
         rows = raised.thin(_MOST_ROWS)

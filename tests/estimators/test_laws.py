@@ -1,0 +1,104 @@
+"""Laws on small tables: higher powers, roots at their zero, truth tables, the fewest rows."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import sympy
+from scipy import stats
+
+from torchalu import ArithmeticRegressor
+
+
+def fitted(law, columns, noise=0.0):
+    """The regressor on the rows of a law in SymPy's words."""
+    X = pd.DataFrame(columns)
+    formula = sympy.sympify(law)
+    symbols = [sympy.Symbol(name) for name in X]
+    y = sympy.lambdify(symbols, formula)(*(X[name].to_numpy() for name in X))
+    y = y * (1 + noise * np.random.default_rng(1).standard_normal(len(X)))
+    return ArithmeticRegressor(random_state=0).fit(X, y)
+
+
+def uniform(rows, names):
+    values = np.random.default_rng(0).uniform(0.5, 4, (rows, len(names)))
+    return pd.DataFrame(values, columns=list(names))
+
+
+@pytest.mark.parametrize("law", ["a**3 - 2*a + 1", "a**3 + b**3", "a/b**3 + b", "a**4 + a"])
+def test_sums_of_third_and_fourth_powers(law):
+    model = fitted(law, uniform(40, "ab"))
+    assert sympy.simplify(model.formula_ - sympy.sympify(law)) == 0
+    assert model.certificate_.exact
+
+
+@pytest.mark.parametrize("power", ["3/4", "2/5", "7/4", "2/7", "237/100"])
+def test_powers_that_are_fractions(power):
+    law = f"17*a**({power})/5"
+    assert fitted(law, uniform(30, "a")).formula_ == sympy.sympify(law)
+
+
+def test_kleibers_law_under_noise():
+    mass = np.geomspace(1e-2, 1e4, 40)
+    model = fitted("17*m**(3/4)/5", {"m": mass}, noise=0.1)
+    (power,) = model.formula_.atoms(sympy.Pow)
+    assert power == sympy.Symbol("m") ** sympy.Rational(3, 4)
+
+
+def test_a_saturation_curve_may_start_at_zero():
+    substrate = np.linspace(0, 9, 11)
+    rate = 3.7137 * substrate / (1.9043 + substrate)
+    model = ArithmeticRegressor(random_state=0).fit(pd.DataFrame({"S": substrate}), rate)
+    assert model.certificate_.exact
+    np.testing.assert_allclose(model.predict(pd.DataFrame({"S": substrate})), rate, rtol=1e-9)
+    assert model.constants_["offset"].value == pytest.approx(1 / 3.7137, rel=1e-9)
+    assert model.constants_["scale"].value == pytest.approx(1.9043 / 3.7137, rel=1e-9)
+
+
+def test_a_root_at_its_zero_has_intervals():
+    a, b = (grid.ravel() for grid in np.meshgrid(np.arange(6.0), np.arange(6.0)))
+    model = fitted("sqrt(a**2 + b**2)", {"a": a, "b": b}, noise=0.01)
+    assert model.formula_ == sympy.sympify("sqrt(a**2 + b**2)")
+    away = (a > 0) | (b > 0)  # y**2 has a slope there; its noise is twice that of y
+    y = model.predict(pd.DataFrame({"a": a, "b": b}))[away]
+    noisy = y * (1 + 0.01 * np.random.default_rng(1).standard_normal(36)[away])
+    free = (noisy**2 - b[away] ** 2) / y**2
+    share = a[away] ** 2 / y**2
+    slope = share @ free / (share @ share)
+    error = np.sqrt(((free - slope * share) ** 2).sum() / (len(free) - 1) / (share @ share))
+    half = stats.t.ppf(0.975, len(free) - 1) * error
+    constant = model.constants_["coefficient of a**2"]
+    assert (constant.high - constant.low) / 2 == pytest.approx(half, rel=0.1)
+    assert constant.low < 1 < constant.high
+
+
+def test_the_magnitude_of_a_column():
+    model = ArithmeticRegressor(random_state=0)
+    x = np.arange(-5.0, 6.0)
+    assert str(model.fit(pd.DataFrame({"x": x}), np.abs(x)).formula_) == "sqrt(x**2)"
+
+
+@pytest.mark.parametrize(
+    ("name", "law"),
+    [("or", "p + q - p*q"), ("multiplexer", "p*q + r - p*r"), ("implication", "1 - p + p*q")],
+)
+def test_logic_of_three_columns(name, law):
+    bits = np.array([[row >> 2 & 1, row >> 1 & 1, row & 1] for row in range(8)])
+    p, q, r = bits.T
+    expected = {"or": p | q, "multiplexer": np.where(p, q, r), "implication": ~p & 1 | q}[name]
+    table = pd.DataFrame(bits, columns=list("pqr"))
+    model = ArithmeticRegressor(random_state=0).fit(table, expected)
+    assert sympy.expand(model.formula_ - sympy.sympify(law)) == 0
+
+
+def test_a_sum_of_three_products_of_twelve_rows():
+    assert fitted("s + v*t + a*t**2/2", uniform(12, "svta")).certificate_.exact
+
+
+def test_two_rows_are_enough_for_a_proportion():
+    assert fitted("3*a", {"a": [1.0, 2.0]}).formula_ == sympy.sympify("3*a")
+
+
+def test_every_constant_lies_in_its_own_interval():
+    year = np.arange(1990.0, 2020.0)
+    constants = fitted("(year - 2000)**2", {"year": year}).constants_.values()
+    assert all(constant.low <= constant.value <= constant.high for constant in constants)
