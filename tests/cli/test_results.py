@@ -273,3 +273,60 @@ def test_folders_that_are_none_are_named_before_anything_is_trained(tmp_path, mo
         assert "--out is 'file', but 'file' is no folder; name another" in capsys.readouterr().err
     assert main([*command, "--out", "r", "--results", "more/res", "--seeds", "0"]) == 2
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file"]
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (lambda text: text[:-4], "its last line is cut off"),
+        (lambda text: text.replace("NAU,2,0.25\n", ""), "has 2 outcomes, but .*toy.json' says 3"),
+        (lambda text: text + "NAU,2,0.25\n", "has 2 lines for what is one outcome each, such as"),
+    ],
+)
+def test_outcomes_that_were_lost_or_doubled_are_not_summed_up(merge, tmp_path, damage, said):
+    merge(rows(0, 1, 2, loss=[0.5, 0.75, 0.25]))
+    path = tmp_path / "res" / "toy_seeds.csv"
+    path.write_text(damage(path.read_text()))
+    left = path.read_text()
+    with pytest.raises(ValueError, match=rf"toy_seeds.csv' .*{said}.*; restore it"):
+        merge(rows(3, loss=[0.5]))
+    assert path.read_text() == left
+
+
+def test_a_merge_that_was_cut_off_between_its_files_is_made_again(merge, tmp_path, monkeypatch):
+    merge(rows(0, loss=[0.5]))
+    write = results.write_atomic
+
+    def killed(path, content):
+        if path.name == "toy_seeds.csv":
+            raise KeyboardInterrupt
+        write(path, content)
+
+    with monkeypatch.context() as context:
+        context.setattr(results, "write_atomic", killed)
+        with pytest.raises(KeyboardInterrupt):
+            merge(rows(1, 2, loss=[0.75, 0.25]))
+    folder = tmp_path / "res"
+    assert json.loads((folder / "toy.json").read_text())["outcomes"] == 3
+    merge(rows(1, 2, loss=[0.75, 0.25]))
+    assert (folder / "toy_seeds.csv").read_text().splitlines()[1:] == [
+        "NAU,0,0.5",
+        "NAU,1,0.75",
+        "NAU,2,0.25",
+    ]
+    note = json.loads((folder / "toy.json").read_text())
+    assert (note["outcomes"], note.keys()) == (3, {"outcomes", "runs"})
+
+
+def test_what_ends_a_run_is_looked_at_before_it_is_trained(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    command = ["run", "madsen2020.table2", "--models", "NMU", "--operations", "mul"]
+    command += ["--steps", "200", "--seeds", "1", "--quiet", "--results", "res"]
+    assert main([*command, "--out", "one"]) == 0
+    other = [*command, "--first-seed", "1", "--settle", "None", "--out", "two"]
+    assert main(other) == 2
+    assert "settle 500000, not None" in capsys.readouterr().err
+    (tmp_path / "res" / "table2_seeds.csv").unlink()
+    assert main([*command, "--first-seed", "1", "--out", "two"]) == 2
+    assert "table2_seeds.csv' is not there, but" in capsys.readouterr().err
+    assert not (tmp_path / "two").exists()

@@ -85,6 +85,7 @@ def test_results_are_merged_by_key(tiny, tmp_path):
 
 def test_results_of_a_gpu_say_which_and_how_long_it_worked(tiny, tmp_path, monkeypatch):
     emulate(monkeypatch)
+    monkeypatch.setattr("torchalu.engine.device.gpu", lambda: "the emulated one")
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda device: f"the GPU of {device}")
     run = ("--seeds", 1, "--models", "NMU", "--steps", 20, "--device", "cuda", "--quiet")
@@ -186,14 +187,17 @@ def test_other_results_are_not_replaced_unasked(tiny, tmp_path, capsys):
     pl.read_csv(path).with_columns(pl.selectors.float() + 1).write_csv(path)
     before = path.read_bytes()
     other = ("--seeds", 2, "--settle", 1000, "--out", "b")
-    refused(capsys, tiny(*other, *options), "other outcomes for 2 of the run's 2", "--replace")
-    assert path.read_bytes() == before
+    refused(capsys, tiny(*other, *options), "one table cannot hold both", "--replace")
     refused(capsys, tiny(*other, *options, "--replace"), "one table cannot hold both")
-    assert path.read_bytes() == before
+    assert not (tmp_path / "b").exists()
     ends = ("--seeds", 2, "--steps", 500, "--out", "d")
     refused(capsys, tiny(*ends, *options, "--replace"), "one table cannot hold both")
     assert not (tmp_path / "d").exists()
     all_of_them = ("--seeds", 3, *other[2:-1], "c")
+    refused(
+        capsys, tiny(*all_of_them, *options), "other outcomes for 3 of the run's 3", "--replace"
+    )
+    assert path.read_bytes() == before
     assert tiny(*all_of_them, *options, "--replace") == 0
     after = path.read_bytes().splitlines()
     assert len(after) == 4
@@ -372,3 +376,14 @@ def test_folder_in_use(tiny, capsys):
 def test_folder_is_a_file(tiny, tmp_path, capsys):
     (tmp_path / "file").touch()
     refused(capsys, tiny("--seeds", 1, "--out", "file"), "'file' is no folder")
+
+
+def test_a_gpu_that_is_not_there_is_named_before_a_folder_is_made(
+    tiny, tmp_path, monkeypatch, capsys
+):
+    def none():
+        raise RuntimeError("device is 'cuda', but there is no GPU; give device='cpu'")
+
+    monkeypatch.setattr("torchalu.engine.device.gpu", none)
+    refused(capsys, tiny("--device", "cuda"), "there is no GPU; give device='cpu'")
+    assert not list(tmp_path.iterdir())

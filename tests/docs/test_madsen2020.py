@@ -8,6 +8,8 @@ import pytest
 from cost import projected_costs
 from scipy.stats import binomtest, mannwhitneyu
 
+from torchalu.experiments import get
+
 ROOT = Path(__file__).parents[2]
 PAGE = " ".join((ROOT / "docs" / "madsen2020.md").read_text("utf-8").split())
 
@@ -301,6 +303,7 @@ def test_what_noise_and_correlation_do_to_table_1():
         for other in (noisy, correlated):
             assert other[model]["solved_low"] < row["solved_rate"] < other[model]["solved_high"]
         assert correlated[model]["solved_at_median"] > row["solved_at_median"]
+        assert noisy[model]["solved"] >= row["solved"], "no fewer than without noise"
     solved = [plain[model]["solved"] for model in ("NMU", "NAC*", "NALU")]
     assert "of table 1 the NMU {}, NAC\\* {} and NALU {}".format(*solved) in PAGE
     precision = 1 / noisy["NMU"]["error_to_noise_median"]
@@ -334,6 +337,20 @@ def test_what_the_whole_paper_would_cost():
         next(entry for entry in ran if entry["rows"] == 75)
     )  # a seed of each setting
     assert few.filter(experiment="figure3")["hours"].item() == pytest.approx(spent * whole)
+
+
+def test_what_figures_3_and_8_have_in_common_with_other_rows():
+    figure3, figure8 = (get(f"madsen2020.{name}")().settings for name in ("figure3", "figure8"))
+    default = {"hidden_size": 2, "interpolation_range": "U[1,2]"}
+    of_table2 = [one for one in figure3 if default.items() <= one.labels.items()]
+    of_figure7 = [
+        one for one in figure3 if one.labels["model"] == "NMU" and one.labels["hidden_size"] > 2
+    ]
+    default = {"in_features": 100, "overlap_ratio": 0.5, "subset_ratio": 0.25}
+    of_tables = [one for one in figure8 if default.items() <= one.labels.items()]
+    shared = len(of_table2) + len(of_figure7)
+    assert f"figures 3 and 8 have {shared} and {len(of_tables)} settings" in PAGE
+    assert f"{50 * (shared + len(of_tables))} runs that need to be trained only once" in PAGE
 
 
 def test_what_figure_3_shows():

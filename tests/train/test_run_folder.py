@@ -278,3 +278,12 @@ def test_another_version_of_a_package_is_named(done, caplog):
     RunFolder(done, Subtraction(3)).close()
     assert "'torch': '0.0.1'" in caplog.text
     assert "the last digits of results may differ" in caplog.text
+
+
+def test_a_folder_of_no_result_takes_another_configuration(tmp_path):
+    RunFolder(tmp_path, Subtraction(3)).close()
+    (tmp_path / "scratch" / "seed0").mkdir(parents=True)  # a chunk was begun, and nothing stored
+    RunFolder(tmp_path, Subtraction(4, steps=9)).close()
+    (tmp_path / "scratch" / "seed0" / "checkpoint").write_text("half")
+    with pytest.raises(ValueError, match=r"seeds is 4 there, 3 here"):
+        RunFolder(tmp_path, Subtraction(3))

@@ -46,12 +46,14 @@ def read_outcomes(path: Path, like: pl.DataFrame, keys: Sequence[str]) -> pl.Dat
         keys: columns that have to be there.
 
     Raises:
-        ValueError: if the file cannot be read, or lacks a key.
+        ValueError: if the file cannot be read, is cut off, lacks a key, or has one twice.
     """
     lists = {name: kind for name, kind in like.schema.items() if isinstance(kind, pl.List)}
     typed = {name: kind for name, kind in like.schema.items() if kind != pl.Null}
     plain = {**typed, **dict.fromkeys(lists, pl.String())}
     try:
+        if not path.read_bytes().endswith(b"\n"):
+            raise ValueError("its last line is cut off")
         rows = pl.read_csv(path, schema_overrides=plain, infer_schema_length=None)
         rows = rows.with_columns(
             _parsed(rows[name], kind) for name, kind in lists.items() if name in rows
@@ -66,6 +68,12 @@ def read_outcomes(path: Path, like: pl.DataFrame, keys: Sequence[str]) -> pl.Dat
     if missing:
         raise ValueError(
             f"{str(path)!r} lacks the columns {missing}; restore it, or name another folder"
+        )
+    twice = rows.filter(rows.select(keys).is_duplicated())
+    if twice.height:
+        raise ValueError(
+            f"{str(path)!r} has {twice.height} lines for what is one outcome each, such as "
+            f"{twice.select(keys).row(0, named=True)}; restore it, or name another folder"
         )
     return rows
 

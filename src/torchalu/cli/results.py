@@ -6,7 +6,7 @@ import fcntl
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -54,8 +54,6 @@ def merge(run: RunFolder, folder: Path, command: str, *, replace: bool = False) 
 def check_settings(study: Study, folder: Path, *, replace: bool = False) -> None:
     """Refuse, before it is trained, a study that could not be merged into results.
 
-    What ends runs early is not compared, since it may have ended none.
-
     Args:
         study: that is to be carried out.
         folder: of the results.
@@ -67,6 +65,7 @@ def check_settings(study: Study, folder: Path, *, replace: bool = False) -> None
             that was trained otherwise.
     """
     views = {study.name: (_digests(study), study.keys)}
+    ends = _ends(study)
     for name in _pooled_with(study.name):
         both = counterparts(study.name, name)
         views[name] = _setting_digests(both.describe(_settings(study))), both.keys
@@ -78,10 +77,14 @@ def check_settings(study: Study, folder: Path, *, replace: bool = False) -> None
             there = read_outcomes(
                 path, pl.DataFrame([json.loads(labels) for labels in digests]), keys
             )
-            if replace:
-                there = _of_other_seeds(there, study)
-            others = {which: entry | {"ends": {}} for which, entry in entries.items()}
-            _check_settings(path, others, {"settings": digests, "ends": {}}, keys, there)
+            _check_count(path, made, there)
+            of_others = _of_other_seeds(there, study)
+            trained = {which: entry | {"ends": ends} for which, entry in entries.items()}
+            kept = of_others if replace else there
+            for others, rows in ((trained, kept), (entries, of_others)):  # ends count beside others
+                _check_settings(path, others, {"settings": digests, "ends": ends}, keys, rows)
+        elif name == study.name and not path.exists():
+            _check_present(path, made, _entries(made).keys() - {_name_of(study)})
 
 
 def _of_other_seeds(there: pl.DataFrame, study: Study) -> pl.DataFrame:
@@ -115,7 +118,7 @@ def _merge(run: RunFolder, folder: Path, command: str, *, replace: bool) -> list
     made = _made_path(folder, run.study.name)
     keys = list(run.study.keys)
     mine = run.outcomes()
-    rows = mine
+    rows, before = mine, 0
     entries, entry = _entries(made), _entry(run, command)
     for name in _pooled_with(run.study.name):
         path = _seeds_path(folder, name)
@@ -128,6 +131,8 @@ def _merge(run: RunFolder, folder: Path, command: str, *, replace: bool) -> list
     if seeds.exists():
         _check_made(seeds, made, entries)
         there = read_outcomes(seeds, mine, keys)
+        _check_count(seeds, made, there)
+        before = there.height
         if not replace:
             _check_same(seeds, there, mine, keys)
         kept = _others(there, mine, keys)
@@ -135,16 +140,16 @@ def _merge(run: RunFolder, folder: Path, command: str, *, replace: bool) -> list
         if replace:
             _forget(entries, kept, keys)
         rows = pl.concat([mine, kept], how="diagonal_relaxed")
-    elif entries.keys() - {entry["configuration"]}:
-        raise ValueError(
-            f"{str(seeds)!r} is not there, but {str(made)!r} names other runs that the tables are "
-            f"made of; restore it, name another folder, or remove {made.name!r} to begin anew"
-        )
+    else:
+        _check_present(seeds, made, entries.keys() - {entry["configuration"]})
     rows = rows.sort(keys, maintain_order=True)
     entries[entry["configuration"]] = entry
     note = {"outcomes": rows.height, "runs": list(entries.values())}
-    write_atomic(made, json.dumps(note, indent=1) + "\n")  # first: no rows are without their run
+    between = note | {"before": before} if before not in (0, rows.height) else note
+    write_atomic(made, _json_text(between))  # first: no rows are without their run
     write_atomic(seeds, csv_text(rows))
+    if between != note:
+        write_atomic(made, _json_text(note))
     tables = _tables(run.study, rows, folder)
     for name in including(run.study.name):
         path = _seeds_path(folder, name)
@@ -152,6 +157,11 @@ def _merge(run: RunFolder, folder: Path, command: str, *, replace: bool) -> list
             other = get(name)()
             tables += _tables(other, read_outcomes(path, mine, other.keys), folder)
     return [seeds, *tables, made]
+
+
+def _json_text(note: dict[str, Any]) -> str:
+    """What made results, as a file holds it."""
+    return json.dumps(note, indent=1) + "\n"
 
 
 def _tables(study: Study, rows: pl.DataFrame, folder: Path) -> list[Path]:
@@ -208,6 +218,26 @@ def _check_made(seeds: Path, made: Path, entries: dict[str, dict[str, Any]]) -> 
         raise ValueError(
             f"{str(seeds)!r} is there, but {str(made)!r}, which says by which runs, is not, or "
             "names none; restore it, or name another folder"
+        )
+
+
+def _check_present(seeds: Path, made: Path, others: Collection[str]) -> None:
+    """The outcomes of other runs have to be there, since the tables are made of them."""
+    if others:
+        raise ValueError(
+            f"{str(seeds)!r} is not there, but {str(made)!r} names other runs that the tables are "
+            f"made of; restore it, name another folder, or remove {made.name!r} to begin anew"
+        )
+
+
+def _check_count(seeds: Path, made: Path, rows: pl.DataFrame) -> None:
+    """There have to be as many outcomes as were merged, or as before a merge that was cut off."""
+    note = json.loads(made.read_bytes())
+    counts = {note[name] for name in ("outcomes", "before") if name in note}
+    if counts and rows.height not in counts:
+        raise ValueError(
+            f"{str(seeds)!r} has {rows.height} outcomes, but {str(made)!r} says {max(counts)}; "
+            "restore it, or name another folder"
         )
 
 
@@ -277,6 +307,16 @@ def _other_ends(other: dict[str, Any], entry: dict[str, Any], labels: str) -> st
     return f" ({'; '.join(ends)})"
 
 
+def _ends(study: Study) -> dict[str, JSON]:
+    """What ends a study's runs before their last step."""
+    return {name: value for name, value in study.configuration.items() if name in _ENDS}
+
+
+def _name_of(study: Study) -> str:
+    """A digest of a study and of all that it is configured with."""
+    return _digest([study.name, study.configuration], 16)
+
+
 def _digests(study: Study) -> dict[str, str]:
     """For each setting, by its labels, a digest of what settles its results.
 
@@ -330,7 +370,7 @@ def _entry(run: RunFolder, command: str) -> dict[str, Any]:
     """What made a run's outcomes."""
     versions: Any = run.environments[-1]["versions"]
     return {
-        "configuration": _digest([run.study.name, run.study.configuration], 16),
+        "configuration": _name_of(run.study),
         "command": command,
         "torchalu": versions["torchalu"],
         "date": str(run.environments[0]["time"])[:10],
@@ -340,5 +380,5 @@ def _entry(run: RunFolder, command: str) -> dict[str, Any]:
         **_on_device(run),
         **({"seeds": seeds} if (seeds := _seeds(run.study)) else {}),
         "settings": _digests(run.study),
-        "ends": {n: v for n, v in run.study.configuration.items() if n in _ENDS},
+        "ends": _ends(run.study),
     }

@@ -87,6 +87,8 @@ class Run:
         from torchalu.train.files import check_folder
 
         engine = sweep.choose_engine(self.engine, self.workers, self.address)
+        if self.engine == "local":
+            _check_device(study)
         out = Path("runs") / name if self.out is None else self.out
         if self.results is not None:
             check_folder(self.results, "--results")
@@ -111,6 +113,18 @@ class Run:
             print_frame(console, name, in_brief(table))
         for line in (cost, *(f"wrote {path}" for path in paths)):
             console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+def _check_device(study: Any) -> None:
+    """Refuse, before a folder is made, a native study on a GPU that is not here."""
+    from torchalu.engine.device import gpu
+    from torchalu.experiments.native import NativeStudy
+
+    if isinstance(study, NativeStudy) and study.runs.device == "cuda":
+        try:
+            gpu()
+        except RuntimeError as error:
+            raise ValueError(str(error)) from None
 
 
 def run_experiment(arguments: Sequence[str]) -> int:

@@ -54,7 +54,7 @@ def check_configuration(folder: Path, study: Study) -> None:
         ValueError: if it holds something else; the message names the first keys that differ.
     """
     path = folder / _CONFIGURATION
-    begun = any(any((folder / name).iterdir()) for name in _WORK if (folder / name).is_dir())
+    begun = any(path.is_file() for name in _WORK for path in (folder / name).rglob("*"))
     mine = json.loads(json.dumps({"study": study.name, "configuration": study.configuration}))
     if not path.exists() or not begun:
         write_atomic(path, json.dumps({"format": FORMAT, **mine}, indent=1) + "\n")
