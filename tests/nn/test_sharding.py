@@ -79,7 +79,11 @@ def test_training_penalty_and_snapping_are_those_of_one_process(tmp_path):
         )
         for rank, result in enumerate(results)
     ]
-    errors = [process.communicate(timeout=180)[1] for process in ranks]
+    try:
+        errors = [process.communicate(timeout=180)[1] for process in ranks]
+    finally:
+        for process in ranks:
+            process.kill()
     assert [process.returncode for process in ranks] == [0, 0], errors
     expected = train(make_model())
     for result in results:

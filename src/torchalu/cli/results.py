@@ -233,10 +233,10 @@ def _check_present(seeds: Path, made: Path, others: Collection[str]) -> None:
 def _check_count(seeds: Path, made: Path, rows: pl.DataFrame) -> None:
     """There have to be as many outcomes as were merged, or as before a merge that was cut off."""
     note = json.loads(made.read_bytes())
-    counts = {note[name] for name in ("outcomes", "before") if name in note}
+    counts = [note[name] for name in ("outcomes", "before") if name in note]
     if counts and rows.height not in counts:
         raise ValueError(
-            f"{str(seeds)!r} has {rows.height} outcomes, but {str(made)!r} says {max(counts)}; "
+            f"{str(seeds)!r} has {rows.height} outcomes, but {str(made)!r} says {counts[0]}; "
             "restore it, or name another folder"
         )
 

@@ -219,10 +219,11 @@ class ArithmeticRegressor(RegressorMixin, BaseEstimator):
     def _checked(self, X: Any, y: Any, sample_weight: Any) -> Table:
         """The rows that count, checked by scikit-learn's rules and by ours."""
         X, y = as_arrays("X", X), as_arrays("y", y)
-        columns = [*feature_columns(X), *target_column(y)]
+        features = feature_columns(X)
+        check_distinct(name for name, _ in features)
+        columns = [*features, *target_column(y)]
         for name, values in columns:
             check_column(name, values)
-        check_distinct(name for name, _ in feature_columns(X))
         dtype = coarsest_dtype(values.dtype for _, values in columns)
         X, y = validate_data(
             self, X, y, dtype=[np.float64, np.float32], y_numeric=True, ensure_min_samples=1

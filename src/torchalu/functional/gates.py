@@ -88,7 +88,7 @@ def gate_probabilities(
 
 
 def _exponential_like(logits: Tensor) -> Tensor:
-    """Exponentially distributed numbers, drawn as `torch.func.vmap` can map where it may."""
+    """Exponentially distributed numbers; under `torch.func.vmap` by an operation that it maps."""
     if torch.compiler.is_compiling() or not is_vmapped():
         return torch.empty_like(logits).exponential_()
     uniform = torch.rand_like(logits)
