@@ -122,6 +122,20 @@ RecurrenceOperands to_recurrence(const Array &state, const Longs &lengths, const
   return op;
 }
 
+// Runs `work` without the lock of Python's interpreter; signals, as of Ctrl-C, are asked with it.
+template <class Work> void run_with_signals(Work &&work) {
+  std::exception_ptr raised;
+  {
+    const nb::gil_scoped_release release;
+    work([&] {
+      const nb::gil_scoped_acquire acquire;
+      if (PyErr_CheckSignals() != 0) raised = std::make_exception_ptr(nb::python_error());
+      return raised != nullptr;
+    });
+  }
+  if (raised) std::rethrow_exception(raised);
+}
+
 std::int64_t recurrence_kept_size(const Array &state, const Longs &lengths, const Longs &steps, const Array &candidate,
                                   bool diagonal) {
   return recurrence_kept(to_recurrence(state, lengths, steps, candidate, {diagonal, true, 0}, {std::nullopt, 0, 0}));
@@ -138,8 +152,7 @@ void forward_recurrence(const Array &state, const Longs &lengths, const Longs &s
   op.state = state.data(), op.gate_weight = gate_weight.data(), op.gate_bias = gate_bias.data();
   op.candidate_bias = candidate_bias.data(), op.output = output.data(), op.saturation = saturation.data();
   op.kept = kept ? kept->data() : nullptr;
-  const nb::gil_scoped_release release;
-  recurrence_forward(op, threads);
+  run_with_signals([&](const Interrupted &interrupted) { recurrence_forward(op, threads, interrupted); });
 }
 
 void backward_recurrence(const Array &grad_output, const Doubles &grad_saturation, const Array &kept,
@@ -152,8 +165,7 @@ void backward_recurrence(const Array &grad_output, const Doubles &grad_saturatio
   op.grad_state = std::get<0>(grads).data(), op.grad_gate_weight = std::get<1>(grads).data();
   op.grad_gate_bias = std::get<2>(grads).data(), op.grad_candidate_weight = std::get<3>(grads).data();
   op.grad_candidate_bias = std::get<4>(grads).data();
-  const nb::gil_scoped_release release;
-  recurrence_backward(op, threads);
+  run_with_signals([&](const Interrupted &interrupted) { recurrence_backward(op, threads, interrupted); });
 }
 
 void apply(const std::string &name, const Array &input, const Array &output) {

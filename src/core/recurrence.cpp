@@ -1,8 +1,11 @@
 #include "recurrence.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cstring>
 #include <numeric>
+#include <thread>
 #include <vector>
 
 #include "dispatch.hpp"
@@ -23,10 +26,34 @@ inline constexpr std::int64_t kFewestPositions = 64, kMostPositions = 256;  // o
 
 std::int64_t divided_up(std::int64_t count, std::int64_t by) { return (count + by - 1) / by; }
 
+// What all threads look at before each part of the work; the one that calls asks now and then.
+class Breaks {
+ public:
+  explicit Breaks(const Interrupted &interrupted) : interrupted_(interrupted) {}
+  bool asked() {
+    if (broken_.load(std::memory_order_relaxed)) return true;
+    if (std::this_thread::get_id() != caller_ || ++parts_ % kPartsBetween) return false;
+    const auto now = std::chrono::steady_clock::now();
+    if (now < next_) return false;
+    next_ = now + kBetween;
+    if (interrupted_()) broken_.store(true, std::memory_order_relaxed);
+    return broken_.load(std::memory_order_relaxed);
+  }
+
+ private:
+  static constexpr unsigned kPartsBetween = 16;  // the clock costs more than the smallest parts
+  static constexpr std::chrono::milliseconds kBetween{50};
+  const Interrupted &interrupted_;
+  const std::thread::id caller_ = std::this_thread::get_id();
+  std::chrono::steady_clock::time_point next_ = std::chrono::steady_clock::now() + kBetween;
+  unsigned parts_ = 0;
+  std::atomic<bool> broken_{false};
+};
+
 class Run {
  public:
-  Run(const RecurrenceOperands &op, int threads)
-      : op_(op), engine_(current_engine()), groups_(op), threads_(useful_threads(threads)) {
+  Run(const RecurrenceOperands &op, int threads, const Interrupted &interrupted)
+      : op_(op), engine_(current_engine()), groups_(op), threads_(useful_threads(threads)), breaks_(interrupted) {
     const RecurrenceGroup none{};
     const RecurrenceSizes sizes = engine_.recurrence_sizes(op, none);
     packed_ = zeros(sizes.packed);
@@ -90,7 +117,7 @@ class Run {
       for (std::size_t g : parts[k]) run_alone(groups_.all()[g], gradient);
     });
   }
-  void run_alone(const RecurrenceGroup &group, void *gradient) const {
+  void run_alone(const RecurrenceGroup &group, void *gradient) {
     const Block workspace = zeros(engine_.recurrence_sizes(op_, group).workspace);
     std::vector<double> saturation(group.sequence_count, 0.0);
     const RecurrenceMemory memory{packed_.get(), workspace.get(), gradient, saturation.data()};
@@ -98,6 +125,7 @@ class Run {
     for (std::int64_t k = 0; k < phases.count(); ++k) {
       RecurrencePart part = phases[k];
       for (const std::int64_t end = part.end; part.begin < end; part.begin = part.end) {
+        if (breaks_.asked()) return;
         part.end = std::min(end, part.begin + kMostPositions);
         engine_.recurrence_run(op_, group, part, memory);
       }
@@ -111,7 +139,7 @@ class Run {
     for (Block &block : gradients_) block = zeros(gradient_bytes_);
     for (const RecurrenceGroup &group : groups_.all()) run_together(group);
   }
-  void run_together(const RecurrenceGroup &group) const {
+  void run_together(const RecurrenceGroup &group) {
     const Block workspace = zeros(engine_.recurrence_sizes(op_, group).workspace);
     const std::size_t count = std::size_t(group.sequence_count);
     std::vector<double> saturation(kParts * count, 0.0);
@@ -126,6 +154,7 @@ class Run {
           return int(divided_up(positions, span(positions)));
         },
         [&](std::int64_t k, int number) {
+          if (breaks_.asked()) return;
           RecurrencePart part = phases[k];
           const std::int64_t size = span(part.end);
           part.begin = number * size, part.end = std::min(part.end, part.begin + size);
@@ -146,6 +175,7 @@ class Run {
   const Engine &engine_;
   const RecurrenceGroups groups_;
   const int threads_;
+  Breaks breaks_;
   Block packed_;
   std::size_t gradient_bytes_ = 0;
   std::vector<Block> gradients_;
@@ -181,17 +211,17 @@ std::uint32_t scrambled(std::uint32_t x) {
 
 }  // namespace
 
-void recurrence_forward(const RecurrenceOperands &op, int threads) {
+void recurrence_forward(const RecurrenceOperands &op, int threads, const Interrupted &interrupted) {
   std::fill_n(op.saturation, op.batch, 0.0);
   copy_rest(op, op.state, op.output);
-  Run run(op, threads);
+  Run run(op, threads, interrupted);
   if (op.kept) prefer_large_pages(op.kept, run.kept() * (op.is_double ? sizeof(double) : sizeof(float)));
   run.all();
 }
 
-void recurrence_backward(const RecurrenceOperands &op, int threads) {
+void recurrence_backward(const RecurrenceOperands &op, int threads, const Interrupted &interrupted) {
   copy_rest(op, op.grad_output, op.grad_state);
-  Run(op, threads).all();
+  Run(op, threads, interrupted).all();
 }
 
 std::int64_t recurrence_kept(const RecurrenceOperands &op) { return RecurrenceGroups(op).kept(); }

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 
 namespace torchalu {
 
@@ -84,8 +85,12 @@ struct RecurrenceSizes {
   std::size_t packed, gradient, workspace;
 };
 
-void recurrence_forward(const RecurrenceOperands &operands, int threads);
-void recurrence_backward(const RecurrenceOperands &operands, int threads);
+// Whether to break off; asked some times a second, on the thread that calls. What has been computed
+// then is of no use.
+using Interrupted = std::function<bool()>;
+
+void recurrence_forward(const RecurrenceOperands &operands, int threads, const Interrupted &interrupted);
+void recurrence_backward(const RecurrenceOperands &operands, int threads, const Interrupted &interrupted);
 
 // How many numbers `kept` has.
 std::int64_t recurrence_kept(const RecurrenceOperands &operands);

@@ -39,7 +39,7 @@ def check_integers_from_zero(**numbers: int) -> None:
 
     Raises:
         TypeError: one is no integer.
-        ValueError: one is negative.
+        ValueError: one is negative, or above 2**63 - 1.
 
     Example:
         >>> check_integers_from_zero(seed=-1)
@@ -51,6 +51,8 @@ def check_integers_from_zero(**numbers: int) -> None:
             raise TypeError(f"{name} is {value!r}; give an integer, 0 or more")
         if value < 0:
             raise ValueError(f"{name} is {value}; give an integer, 0 or more")
+        if value > _MOST:
+            raise ValueError(f"{name} is {value}; give an integer, 0 or more, 2**63 - 1 at most")
 
 
 def check_positive(**numbers: float) -> None:

@@ -386,7 +386,14 @@ def test_an_example_of_each_task(capsys):
         (["eval", "CHECKPOINT", "--length", "3", "--count", "0"], ["count is 0"]),
         (["eval", "CHECKPOINT", "--length", "3", "--seed", "-1"], ["seed is -1"]),
         (["eval", "CHECKPOINT", "--length", "3", "--search", "-1"], ["--search is -1"]),
-        (["eval", "CHECKPOINT", "--length", "3", "--search", str(10**15)], [f"count {10**15}"]),
+        (
+            ["eval", "CHECKPOINT", "--length", "3", "--search", str(10**15)],
+            [f"--search is {10**15}, which takes", "GiB are free"],
+        ),
+        (
+            ["train", "table.csv", "--length", "3"],
+            ["--length is 3, and the longest input in 'table.csv' has 2 symbols; allowed: 1 to 2"],
+        ),
         (["eval", "CHECKPOINT", "--length", "3", "--task", "none.csv"], ["no such file"]),
         (
             ["eval", "CHECKPOINT", "--length", "3", "--task", "table.csv"],
@@ -408,6 +415,27 @@ def test_a_folder_in_use(tmp_path, capsys):
     lock = FolderLock(tmp_path / "out" / "lock")
     refused(capsys, main([*TINY, "--out", "out"]), "is in use by process")
     lock.release()
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_warning_is_one_line(capsys):
+    assert main([*TINY, "--quiet"]) == 0
+    with open("runs/copy/seed-0/checkpoint.safetensors", "r+b") as file:
+        file.truncate(100)
+    capsys.readouterr()
+    assert main([*TINY, "--quiet"]) == 0
+    shown = capsys.readouterr().err
+    assert shown.startswith("torchalu: 'runs/copy/seed-0/checkpoint.safetensors' is no checkpoint")
+    assert shown.count("\n") == 1
+
+
+def test_what_was_measured_is_printed_before_a_search(copy, capsys, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("torchalu.evaluate.find_counterexamples", interrupted)
+    assert main(["algorithm", "eval", copy, "--length", "3", "--search", "5", "--quiet"]) == 130
+    assert rows(capsys.readouterr().out)[0][0] == "3"
 
 
 def test_other_options_in_the_same_folder(capsys):

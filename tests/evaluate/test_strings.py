@@ -183,3 +183,17 @@ def test_each_part_is_left_in_its_mode():
     module.forward = lambda symbols, lengths: nn.functional.one_hot(symbols, 8).float()
     string_accuracy(module, algorithm("copy"), ["01"])
     assert [part.training for part in module.children()] == [True, False]
+
+
+def test_logits_that_are_no_numbers_are_wrong():
+    class Sick(nn.Module):
+        def forward(self, symbols, lengths):
+            logits = nn.functional.one_hot(symbols, 3).double()
+            logits[symbols == 2] = torch.nan
+            return logits
+
+    accuracy = string_accuracy(Sick(), algorithm("copy"), ["000", "010"])
+    assert accuracy.correct.tolist() == [True, False]
+    assert accuracy.digits == 5 / 6
+    assert accuracy.margins[0] == 1
+    assert np.isnan(accuracy.margins[1])

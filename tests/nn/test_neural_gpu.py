@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 import torch
+from torch._subclasses import FakeTensorMode
 
 import neural_gpu_steps as loops
 from neural_gpus import LENGTHS, SYMBOLS, kinds, make
@@ -317,3 +318,23 @@ def test_autocast_is_near_float32(kind):
     torch.testing.assert_close(logits.float(), exact, rtol=0.1, atol=0.1)
     logits.float().sum().backward()
     assert all(p.grad is not None and p.grad.isfinite().all() for p in model.parameters())
+
+
+@pytest.mark.parametrize("kind", [NeuralGPU, DiagonalNeuralGPU])
+@pytest.mark.parametrize("training", [False, True])
+def test_fake_tensors_show_the_shapes(kind, training):
+    with FakeTensorMode():
+        model = kind(4, maps=6).train(training)
+        logits = model(torch.zeros(2, 3, dtype=torch.long), torch.tensor([2, 3]))
+        assert logits.shape == (2, 3, 4)
+        logits.sum().backward()
+        assert model.gate_weight.grad.shape == model.gate_weight.shape
+
+
+def test_an_average_of_frozen_parameter_sets_is_frozen():
+    model = NeuralGPU(4, maps=6, parameter_sets=3)
+    model.gate_weight.requires_grad_(False)
+    mean = model.gate_weight.mean(0, keepdim=True)
+    model.average_parameter_sets()
+    assert torch.equal(model.gate_weight, mean)
+    assert [getattr(model, name).requires_grad for name in CELL] == [False, True, True, True]

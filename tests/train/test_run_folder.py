@@ -211,7 +211,7 @@ def test_leavings_of_a_killed_process_are_removed(done):
     below = done / "scratch" / "sub-0" / "attempt-1"
     for folder in (done, done / "parts", below):
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / ".sub-0.json.1234.unfinished").write_text("{")
+        (folder / ".0123456789abcdef.unfinished").write_text("{")
     (done / "parts" / ".keep").touch()
     with RunFolder(done, Subtraction(3)) as folder:
         folder.scratch("sub-0")

@@ -122,7 +122,7 @@ def test_tasks_come_back(tmp_path):
     ("changed", "word"),
     [
         ({"alphabet": "b€", "rows": {"b": "€"}}, "'€'"),
-        ({"alphabet": "b", "rows": {"bb": "bbbb"}}, "room for 3"),
+        ({"alphabet": "b", "size": (2, 0), "rows": {"bb": "bbbb"}}, "room for 3"),
     ],
 )
 def test_rows_that_do_not_fit_an_own_task(changed, word, tmp_path):

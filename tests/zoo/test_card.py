@@ -33,6 +33,15 @@ def test_a_card_says_what_it_was_given():
     assert Measurement(3, 0, 0).rate is None
 
 
+def test_a_terminal_is_not_told_what_to_do_by_a_card_from_others():
+    text = str(Card("badd", "DiagonalNeuralGPU", {}, "a\x1b[2Jb", seconds=1.0, seed=0,
+                    machine="\x1b]0;x\x07", changes="\x7f"))  # fmt: skip
+    assert all(line.isprintable() for line in text.splitlines())
+    assert "command: a\\x1b[2Jb" in text
+    with pytest.raises(ValueError, match=r"drawn_by is \(-1,\); allowed: numbers of 0 or more"):
+        Measurement(3, 5, 5, drawn_by=(-1,))
+
+
 def test_what_is_printed_says_what_was_counted_and_when():
     card = Card(
         "bmul",

@@ -50,11 +50,29 @@ def test_the_best_of_other_starts_is_not_replaced(tmp_path):
 
 
 def test_leavings_of_a_killed_process_are_removed(tmp_path):
-    for folder in (tmp_path, tmp_path / "seed-0", tmp_path / "seed-0" / "attempt-1"):
+    left = f".{'0123456789abcdef'}.unfinished"
+    ours = [tmp_path, tmp_path / "seed-5", tmp_path / "seed-5" / "attempt-1"]
+    others = [tmp_path / "other", tmp_path / "other" / "seed-5"]
+    for folder in (*ours, *others):
         folder.mkdir(exist_ok=True)
-        (folder / ".checkpoint.safetensors.0123.unfinished").write_text("half")
+        (folder / left).write_text("half")
+    (tmp_path / ".notes.unfinished").write_text("not ours")
     learn(algorithm("copy"), TINY, tmp_path)
-    assert list(tmp_path.rglob("*.unfinished")) == []
+    assert not any((folder / left).exists() for folder in ours)
+    assert all((folder / left).exists() for folder in others)
+    assert (tmp_path / ".notes.unfinished").exists()
+
+
+def test_a_damaged_result_is_set_aside_and_made_anew(tmp_path):
+    task = algorithm("copy")
+    learn(task, TINY, tmp_path)
+    path = tmp_path / "copy.safetensors"
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-3])
+    with pytest.warns(UserWarning, match=r"copy\.safetensors' .* It is now 'copy\.safetensors\.b"):
+        learn(task, TINY, tmp_path)
+    assert path.read_bytes() == whole
+    assert (tmp_path / "copy.safetensors.broken").read_bytes() == whole[:-3]
 
 
 def test_a_folder_that_is_none(tmp_path):

@@ -126,6 +126,22 @@ def test_long_strings_that_went_wrong_are_drawn_again():
     unknown = dataclasses.replace(card.failures[0], drawn_by=())
     with pytest.raises(ValueError, match="measured has no drawn_by"):
         learned.failed_strings(unknown)
+    for changes in ({"kind": "nonsense"}, {"kind": "palindrome", "count": 7000}):
+        foreign = dataclasses.replace(card.failures[0], **changes)
+        with pytest.raises(ValueError, match=r"'reverse' has \d of length 150; measure again"):
+            learned.failed_strings(foreign)
+
+
+def test_the_card_is_about_uniform_strings_whatever_the_task_draws(tmp_path):
+    carrying = algorithm("badd", long_carries=1.0)
+    learned = LearnedAlgorithm(untrained(carrying).module, carrying)
+    (entry,) = learned.measure([100], count=20, adversarial=False).accuracy
+    learned.save(tmp_path / "badd.safetensors")
+    again = LearnedAlgorithm.load(tmp_path / "badd.safetensors")
+    assert learned.card == again.card
+    texts = again.test_strings(100, 20)
+    assert learned.failed_strings(entry) == again.failed_strings(entry) == texts[:3]
+    assert learned.test_strings(100, 20) != texts
 
 
 @pytest.mark.parametrize("text", [123, None, {"1"}, b"1"])

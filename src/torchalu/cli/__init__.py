@@ -6,6 +6,7 @@ import dataclasses
 import os
 import re
 import sys
+import warnings
 from collections.abc import Sequence
 from importlib import metadata
 from typing import Annotated, TextIO
@@ -74,10 +75,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"torchalu {_version()}")
         return 0
     try:
-        try:
-            return _run(arguments)
-        finally:
-            sys.stdout.flush()
+        with warnings.catch_warnings():
+            warnings.showwarning = _show_warning
+            try:
+                return _run(arguments)
+            finally:
+                sys.stdout.flush()
     except KeyboardInterrupt:
         print("torchalu: interrupted", file=sys.stderr)
         return _INTERRUPTED
@@ -107,6 +110,11 @@ def _run(arguments: Sequence[str]) -> int:
         args=arguments,
     )
     return command.run()
+
+
+def _show_warning(message: Warning | str, *_: object) -> None:
+    """Prints a warning as errors are, without the line of code that it comes from."""
+    print(f"torchalu: {' '.join(str(message).split())}", file=sys.stderr)
 
 
 def _nowhere() -> TextIO:

@@ -10,8 +10,9 @@ from typing import Annotated
 import tyro
 
 from torchalu.cli.algorithm_eval import Evaluate
-from torchalu.cli.algorithm_result import Checkpoint, printable
+from torchalu.cli.algorithm_result import Checkpoint
 from torchalu.cli.algorithm_train import Train
+from torchalu.tasks.table_names import printable
 
 
 @dataclasses.dataclass(frozen=True)

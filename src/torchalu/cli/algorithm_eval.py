@@ -14,9 +14,9 @@ from torchalu.cli.algorithm_result import (
     failure_lines,
     measured_grid,
     print_lines,
-    printable,
 )
 from torchalu.cli.console import Output
+from torchalu.tasks.table_names import printable
 
 if TYPE_CHECKING:
     from torchalu.evaluate import StringAccuracy
@@ -87,8 +87,6 @@ class Evaluate:
             measured.append(Measurement.of(length, kind, texts, result))
             wrong = [texts[place] for place in result.failures[:_SHOWN]]
             lines += failure_lines(learned, f"{kind}, length {length}", wrong)
-        for length in self.length if self.search else ():
-            lines += self._searched(learned, length)
         if self.adversarial and isinstance(learned.task, StringFileTask):
             lines.append(
                 f"--adversarial adds nothing: {printable(learned.task.name)} is a task of your "
@@ -97,14 +95,20 @@ class Evaluate:
         console = Output()
         console.print(measured_grid(learned.task.name, measured))
         print_lines(console, lines)
+        for length in self.length if self.search else ():
+            print_lines(console, self._searched(learned, length))
         return 0
 
     def _strings(self, learned: LearnedAlgorithm) -> Iterator[tuple[int, str, list[str]]]:
         """Length, kind and strings of each row of the result; all are drawn before any is run."""
+        from torchalu.evaluate.strings import check_strings
         from torchalu.zoo import RANDOM
 
         rows = []
         for length in self.length:
+            if self.search and length > 0:
+                symbols = learned.task.symbols(length)
+                check_strings(learned.module, symbols, self.search, f"--search is {self.search}")
             rows.append((length, RANDOM, learned.test_strings(length, self.count, self.seed)))
             if self.adversarial:
                 kinds = learned.adversarial(length)

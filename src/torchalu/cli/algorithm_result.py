@@ -12,6 +12,8 @@ from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
 
+from torchalu.tasks.table_names import printable
+
 if TYPE_CHECKING:
     from torchalu.zoo import LearnedAlgorithm, Measurement
 
@@ -81,25 +83,6 @@ def failure_lines(learned: LearnedAlgorithm, label: str, texts: list[str]) -> li
             f"({len(wrong)} wrong, the first at position {wrong[0]})"
         )
     return lines
-
-
-def printable(text: str) -> str:
-    """A text of a task of one's own, whose symbols may be any, as a terminal can show it.
-
-    Args:
-        text: an input or an answer.
-
-    Returns:
-        The text, characters that cannot be printed as escapes.
-
-    Example:
-        >>> print(printable("1 é"), printable("a\\x1b[2J"), printable("a\\tb"))
-        1 é a\\x1b[2J a\\tb
-    """
-    return "".join(
-        symbol if symbol.isprintable() else symbol.encode("unicode_escape").decode()
-        for symbol in text
-    )
 
 
 def print_lines(console: Console, lines: Sequence[str]) -> None:

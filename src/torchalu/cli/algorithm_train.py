@@ -38,8 +38,8 @@ class Train:
     """The improved Neural GPU, or the original one."""
 
     length: Annotated[int | None, tyro.conf.arg(metavar="N")] = None
-    """Longest training strings, as the task counts them; by default those of the recipe, which is
-    20 digits in an operand, or the longest in the file."""
+    """Longest training strings, as the task counts them; by default those of the recipe, mostly
+    41 symbols, which is 20 digits in each of two operands, or the longest in the file."""
 
     maps: Annotated[int | None, tyro.conf.arg(metavar="N")] = None
     """Numbers at each position of the state; by default those of the form's recipe."""
@@ -82,7 +82,13 @@ class Train:
         self._check()
         task = _task(self.task, self.form)
         recipe = self._recipe(task)
-        length = _longest(task, recipe) if self.length is None else self.length
+        longest = _longest(task, recipe)
+        length = longest if self.length is None else self.length
+        if isinstance(task, StringFileTask) and length > longest:
+            raise ValueError(
+                f"--length is {length}, and the longest input in {self.task!r} has {longest} "
+                f"symbols; allowed: 1 to {longest}"
+            )
         training = self._training(task, recipe, length)
         out = Path("runs") / task.name if self.out is None else self.out
         check_folder(out, "--out")

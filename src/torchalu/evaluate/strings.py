@@ -30,7 +30,7 @@ class StringAccuracy:
         digits: the fraction of all symbols that is.
         loss: the mean cross-entropy of a symbol.
         margins: by how much the logit of the right symbol exceeds that of any other, at the place
-            of a string where it does so least; negative for a wrong string.
+            of a string where it does so least; not positive for a wrong string, or NaN.
     """
 
     correct: Bool[np.ndarray, " strings"]
@@ -76,7 +76,8 @@ def string_accuracy(
     """Count the strings of which a module answers every symbol right.
 
     Strings of the same length run together, and none is padded beyond what its task asks for. A
-    string is right if at each of its n places the likeliest symbol is the target's.
+    string is right if at each of its n places the likeliest symbol is the target's; where logits
+    are NaN it is wrong.
 
     Args:
         module: maps symbols and lengths to logits, as `torchalu.nn.NeuralGPU` does; it runs in
@@ -174,9 +175,9 @@ def _answers(
     assert batch.targets is not None
     targets = batch.targets[places, :length].to(device)
     logits = module(inputs, lengths)
-    right = (logits.argmax(-1) == targets).cpu()
     target = targets[..., None]
     others = logits.scatter(-1, target, -torch.inf).amax(-1)
-    margins = (logits.gather(-1, target).squeeze(-1) - others).amin(1).cpu()
+    margins = logits.gather(-1, target).squeeze(-1) - others
+    right = (logits.argmax(-1) == targets) & ~margins.isnan()
     entropy = functional.cross_entropy(logits.flatten(0, 1), targets.flatten(), reduction="sum")
-    return right, margins, entropy.item()
+    return right.cpu(), margins.amin(1).cpu(), entropy.item()

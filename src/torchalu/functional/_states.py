@@ -3,6 +3,7 @@
 import torch
 from torch import Tensor
 from torch._C._functorch import is_batchedtensor
+from torch._subclasses.fake_tensor import is_fake
 
 from torchalu.kernels.recurrence_forms import Layer, position_mask
 
@@ -64,7 +65,7 @@ def check_range(name: str, numbers: Tensor, least: int, most: int | None = None)
         message = f"{name} contains a wrong number; give numbers {allowed}"
         torch.ops.aten._assert_async.msg(fit.all(), message)
         return
-    if numbers.is_meta or not numbers.numel():
+    if numbers.is_meta or is_fake(numbers) or not numbers.numel():
         return
     low, high = torch.stack(numbers.aminmax()).tolist()
     if low < least or (most is not None and high > most):

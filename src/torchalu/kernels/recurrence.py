@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from jaxtyping import Float, Int64
 from torch import Tensor
+from torch._subclasses.fake_tensor import DynamicOutputShapeException
 
 from torchalu import _core
 from torchalu.kernels import recurrence_forms
@@ -235,7 +236,10 @@ def _(*inputs: Any) -> tuple[Tensor, ...]:
 def _(*inputs: Any) -> tuple[Tensor, Tensor, Tensor]:
     state, is_kept = inputs[0], inputs[-1]
     fused = is_kept and (_is_native(state) or _is_in_triton(state, inputs[7]))
-    size = torch.library.get_ctx().new_dynamic_size() if fused else 0
+    try:
+        size = torch.library.get_ctx().new_dynamic_size() if fused else 0
+    except DynamicOutputShapeException:  # nobody asks for it: no graph is traced
+        size = 0
     return state.new_empty(state.shape), state.new_empty(state.shape[0]), state.new_empty(size)
 
 

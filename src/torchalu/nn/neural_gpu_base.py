@@ -9,6 +9,7 @@ from typing import NamedTuple, Self
 import torch
 from jaxtyping import Float, Int64
 from torch import Tensor, nn
+from torch._subclasses.fake_tensor import is_fake
 
 from torchalu import kernels
 from torchalu.arguments import check_positive_integers
@@ -228,8 +229,9 @@ class NeuralGPUBase(nn.Module, ABC):
         The parameters are then other objects, of another shape: give them to a new optimizer.
         """
         for name in _SHARED:
-            mean = getattr(self, name).mean(0, keepdim=True)
-            setattr(self, name, nn.Parameter(mean))
+            sets = getattr(self, name)
+            mean = sets.mean(0, keepdim=True)
+            setattr(self, name, nn.Parameter(mean, requires_grad=sets.requires_grad))
 
     @torch.no_grad()
     def sharpen_update_gates_(self, factor: float) -> Self:
@@ -279,12 +281,18 @@ class NeuralGPUBase(nn.Module, ABC):
         keep = self._keep(lengths) if self.training and self.dropout else None
         noise = self.noise if self.training else 0.0
         if seed is None:
-            seed = int(torch.randint(2**63 - 1, ())) if keep is not None or noise else 0
+            seed = _drawn_seed() if keep is not None or noise else 0
         return keep, noise, seed
 
     def _mask(self, symbols: Tensor, lengths: Tensor) -> Float[Tensor, "batch length 1 1"]:
         """1 at the positions of each sequence, 0 behind its end."""
         return position_mask(lengths, symbols.shape[1], self.gate_weight.dtype).movedim(1, -1)
+
+
+def _drawn_seed() -> int:
+    """A seed from torch's generator; 0 where tensors are without numbers."""
+    drawn = torch.randint(2**63 - 1, ())
+    return 0 if not torch.compiler.is_compiling() and is_fake(drawn) else int(drawn)
 
 
 def check_options(

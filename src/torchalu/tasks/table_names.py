@@ -18,16 +18,16 @@ def quoted(name: str) -> str:
     return name if name.isidentifier() else f"`{printable(name).replace('`', '``')}`"
 
 
-def printable(name: str) -> str:
-    """The name, with escapes for characters that have no picture.
+def printable(text: str) -> str:
+    """The text, with escapes for characters that have no picture.
 
     Args:
-        name: the column's name.
+        text: a column's name, or what else a file says.
 
     Example:
         >>> print(printable("mass\\n[kg]"))
         mass\\n[kg]
     """
     return "".join(
-        character if character.isprintable() else repr(character)[1:-1] for character in name
+        character if character.isprintable() else repr(character)[1:-1] for character in text
     )

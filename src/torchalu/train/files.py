@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import secrets
 from pathlib import Path
 
-_UNFINISHED = ".unfinished"
+_UNFINISHED = re.compile(r"\.[0-9a-f]{16}\.unfinished")
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _NO_DIRECTORY_SYNC = (errno.EINVAL, errno.ENOTSUP, errno.EACCES)
 
@@ -114,9 +115,10 @@ def remove_unfinished(folder: str | os.PathLike[str], *, below: bool = False) ->
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     remove_unfinished(folder)
     """
-    pattern = f".*{_UNFINISHED}"
+    pattern = ".*.unfinished"
     for path in Path(folder).rglob(pattern) if below else Path(folder).glob(pattern):
-        path.unlink(missing_ok=True)
+        if is_unfinished(path.name):
+            path.unlink(missing_ok=True)
 
 
 def is_unfinished(name: str) -> bool:
@@ -126,12 +128,12 @@ def is_unfinished(name: str) -> bool:
         >>> is_unfinished("formula.txt")
         False
     """
-    return name.startswith(".") and name.endswith(_UNFINISHED)
+    return _UNFINISHED.fullmatch(name) is not None
 
 
 def _write(path: Path, data: bytes) -> None:
     """Writes, renames, and waits for the disk."""
-    unfinished = path.parent / f".{secrets.token_hex(8)}{_UNFINISHED}"
+    unfinished = path.parent / f".{secrets.token_hex(8)}.unfinished"
     try:
         handle = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
         with os.fdopen(handle, "wb") as file:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from torchalu.evaluate import StringAccuracy, wilson
+from torchalu.tasks.table_names import printable
 
 RANDOM = "random"
 _MOST_FAILED, _MOST_SYMBOLS = 3, 120
@@ -33,7 +34,7 @@ class Measurement:
     Raises:
         TypeError: a number is no integer, or a text no string.
         ValueError: a length below 1, `right` not in 0 to `count`, a place not below it, a number
-            from 2**63 up, or a kind that cannot be printed.
+            from 2**63 up, a negative one in `drawn_by`, or a kind that cannot be printed.
 
     Example:
         >>> Measurement(20, 100, 98).interval
@@ -62,6 +63,8 @@ class Measurement:
                 f"length is {self.length}, count {self.count}, right {self.right}; allowed: a "
                 "length of 1 or more, and right from 0 to count"
             )
+        if any(number < 0 for number in self.drawn_by):
+            raise ValueError(f"drawn_by is {self.drawn_by}; allowed: numbers of 0 or more")
         if not all(0 <= place < self.count for place in self.failed_at):
             raise ValueError(
                 f"failed_at is {self.failed_at} and count {self.count}; allowed: places from 0, "
@@ -198,7 +201,10 @@ class Card:
         return tuple(entry for entry in self.measured if entry.right < entry.count)
 
     def __str__(self) -> str:
-        """The card for people, a line each for training, seeds, changes and measurements.
+        r"""The card for people, a line each for training, seeds, changes and measurements.
+
+        A character that cannot be printed, as a terminal's commands in a file from others, is shown
+        as Python escapes it.
 
         Example:
             >>> measured = (Measurement(20, 1000, 1000),)
@@ -227,7 +233,7 @@ class Card:
             lines.append(f"changes: {self.changes}")
         if self.measured:
             lines.append(f"measured{after}:")
-        return "\n".join([*lines, *(f"  {entry}" for entry in self.measured)])
+        return "\n".join(map(printable, [*lines, *(f"  {entry}" for entry in self.measured)]))
 
     def to_json(self) -> str:
         """The card as JSON; rates and intervals stand in it for the reader."""

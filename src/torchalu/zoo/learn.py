@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,9 +19,9 @@ from torchalu.train.algorithms import (
     AlgorithmTraining,
     train_algorithm,
 )
-from torchalu.train.files import check_folder, remove_unfinished
+from torchalu.train.files import check_folder, remove_unfinished, set_aside
 from torchalu.train.lock import FolderLock
-from torchalu.zoo.algorithm_file import SUFFIX
+from torchalu.zoo.algorithm_file import SUFFIX, AlgorithmFileError
 from torchalu.zoo.card import Card
 from torchalu.zoo.learned_algorithm import LearnedAlgorithm
 from torchalu.zoo.shelf import put
@@ -43,7 +44,8 @@ def learn(
 
     Each start has a folder of its own in the folder, with a checkpoint of the training; the same
     call goes on where it was broken off. The result is written as NAME.safetensors, its card
-    as NAME.json; NAME is the task's.
+    as NAME.json; NAME is the task's. A damaged file of that name is set aside under one that ends
+    in `.broken`, with a warning.
 
     Args:
         task: what is learned.
@@ -85,16 +87,18 @@ def learn(
     folder.mkdir(parents=True, exist_ok=True)
     lock = FolderLock(folder / _LOCK)
     try:
-        remove_unfinished(folder, below=True)
-        results: dict[int, AlgorithmResult] = {}
         starts = range(training.seed, training.seed + seeds)
+        remove_unfinished(folder)
+        for seed in starts:  # and nowhere else: other trainings may be at work in other folders
+            remove_unfinished(_of_start(folder, seed), below=True)
+        results: dict[int, AlgorithmResult] = {}
         _check_replaced(folder, task, starts)
         for seed in starts:
             results[seed] = train_algorithm(
                 task,
                 dataclasses.replace(training, seed=seed),
                 device=device,
-                folder=folder / f"seed-{seed}",
+                folder=_of_start(folder, seed),
                 report=_with_seed(report, seed),
             )
         learned, records = _best(task, results, command)
@@ -104,12 +108,22 @@ def learn(
     return learned, records
 
 
+def _of_start(folder: Path, seed: int) -> Path:
+    """The folder of the start with a seed."""
+    return folder / f"seed-{seed}"
+
+
 def _check_replaced(folder: Path, task: AlgorithmicTask, starts: range) -> None:
-    """Raises where the best of other starts would be replaced."""
+    """Raises where the best of other starts would be replaced; a damaged file is set aside."""
     path = folder / f"{task.name}{SUFFIX}"
     if not path.exists():
         return
-    there = LearnedAlgorithm.load(path, task).card.seed
+    try:
+        there = LearnedAlgorithm.load(path, task).card.seed
+    except AlgorithmFileError as error:
+        aside = set_aside(path, ".broken")
+        warnings.warn(f"{error}. It is now {aside.name!r}, and training goes on", stacklevel=3)
+        return
     if there not in starts:
         raise ValueError(
             f"{str(path)!r} is the best of other starts, that of seed {there}, and this training "

@@ -8,7 +8,6 @@ from inspect import Parameter, signature
 from pathlib import Path
 from typing import overload
 
-import numpy as np
 import torch
 from jaxtyping import Float, Int64
 from torch import Tensor
@@ -27,10 +26,9 @@ from torchalu.tasks import AlgorithmicTask, StringFileTask, decode, encode
 from torchalu.zoo.algorithm_file import read_algorithm, refuse, write_algorithm
 from torchalu.zoo.card import RANDOM, Card, Measurement
 from torchalu.zoo.film import check_film, check_film_size, write_film
+from torchalu.zoo.random_strings import draw, drawn_by, uniform
 from torchalu.zoo.task_description import describe, recall
 
-_TEST_STRINGS = 0x7E57
-"""Marks the random stream of test strings; training and validation draw from others."""
 _SYMBOLS_AT_ONCE = 1 << 14
 
 
@@ -187,10 +185,8 @@ class LearnedAlgorithm:
             TypeError: as in `evaluate`.
             ValueError: as in `evaluate`.
         """
-        check_positive_integers(length=length, count=count)
-        check_integers_from_zero(seed=seed)
-        self._check_memory(length, count)
-        return self._drawn(length, count, _drawn_by(length, seed))
+        self._check_draw(length, count, seed)
+        return draw(self.task, length, count, drawn_by(length, seed))
 
     def adversarial(self, length: int) -> dict[str, list[str]]:
         """The strings that `evaluate_adversarial` tries, by kind.
@@ -213,8 +209,8 @@ class LearnedAlgorithm:
             measured: an entry of the card.
 
         Raises:
-            ValueError: the entry does not say which strings went wrong, or how they were drawn;
-                or as in `evaluate`.
+            ValueError: the entry does not say which strings went wrong, or how they were drawn, or
+                is of other strings than this task has; or as in `evaluate`.
 
         Example:
             >>> from torchalu.nn import DiagonalNeuralGPU
@@ -232,12 +228,18 @@ class LearnedAlgorithm:
         if not measured.failed_at:
             return list(measured.failed)
         if measured.kind != RANDOM:
-            texts = self.adversarial(measured.length)[measured.kind]
+            texts = self.adversarial(measured.length).get(measured.kind, [])
         elif measured.drawn_by:
             self._check_memory(measured.length, measured.count)
-            texts = self._drawn(measured.length, measured.count, measured.drawn_by)
+            task = uniform(self.task)
+            texts = draw(task, measured.length, measured.count, measured.drawn_by)
         else:
             raise ValueError("measured has no drawn_by, so its strings are unknown; measure again")
+        if len(texts) != measured.count:
+            raise ValueError(
+                f"measured is of {measured.count} strings of the kind {measured.kind!r}, and "
+                f"{self.task.name!r} has {len(texts)} of length {measured.length}; measure again"
+            )
         return [*measured.failed, *(texts[place] for place in measured.failed_at)]
 
     def evaluate_adversarial(self, length: int) -> dict[str, StringAccuracy]:
@@ -263,6 +265,8 @@ class LearnedAlgorithm:
     ) -> Card:
         """Measures, and writes the result on the card.
 
+        Its random strings are uniform, whatever share of long carries the task draws elsewhere.
+
         Args:
             lengths: each is measured; what the card says of another length or kind stays.
             count: random strings of each length.
@@ -278,12 +282,14 @@ class LearnedAlgorithm:
         """
         measured = {(entry.length, entry.kind): entry for entry in self.card.measured}
         for length in lengths:
-            strings = {RANDOM: self.test_strings(length, count, seed)}
+            self._check_draw(length, count, seed)
+            numbers = drawn_by(length, seed)
+            strings = {RANDOM: draw(uniform(self.task), length, count, numbers)}
             strings |= self.adversarial(length) if adversarial else {}
             for kind, texts in strings.items():
                 result = string_accuracy(self.module, self.task, texts)
-                drawn_by = _drawn_by(length, seed) if kind == RANDOM else ()
-                measured[length, kind] = Measurement.of(length, kind, texts, result, drawn_by)
+                by = numbers if kind == RANDOM else ()
+                measured[length, kind] = Measurement.of(length, kind, texts, result, by)
         order = sorted(measured, key=lambda key: (key[0], key[1] != RANDOM, key[1]))
         entries = tuple(measured[key] for key in order)
         self.card = dataclasses.replace(self.card, measured=entries)
@@ -367,9 +373,11 @@ class LearnedAlgorithm:
         except (TypeError, ValueError) as error:
             refuse(path, f"does not fit: {error}", "name another file or task")
 
-    def _drawn(self, length: int, count: int, drawn_by: Sequence[int]) -> list[str]:
-        """Random strings from the generator that some numbers seed."""
-        return self.task.sample_tests(length, count, np.random.default_rng(drawn_by))
+    def _check_draw(self, length: int, count: int, seed: int) -> None:
+        """Refuse numbers by which no strings can be drawn."""
+        check_positive_integers(length=length, count=count)
+        check_integers_from_zero(seed=seed)
+        self._check_memory(length, count)
 
     def _check_memory(self, length: int, count: int) -> None:
         """Refuse strings that memory does not suffice for, before they are drawn."""
@@ -399,11 +407,6 @@ class LearnedAlgorithm:
         batch = encode(self.task, texts, targets=False)
         device = self.module.gate_weight.device
         return batch.inputs.to(device), batch.lengths.to(device)
-
-
-def _drawn_by(length: int, seed: int) -> tuple[int, ...]:
-    """The numbers that seed the generator of test strings."""
-    return _TEST_STRINGS, int(seed), int(length)
 
 
 def _with_later_options(card: Card, module: NeuralGPUBase) -> Card:

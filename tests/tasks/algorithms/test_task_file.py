@@ -218,3 +218,17 @@ def test_paths_that_cannot_be_read(tmp_path, write, monkeypatch):
     monkeypatch.setattr(task_file, "_LARGEST", 10)
     with pytest.raises(DataError, match="has 17 bytes; allowed: 10"):
         read_task_file(write("input,output\na,b\n"))
+
+
+@pytest.mark.parametrize(
+    ("rows", "size", "message"),
+    [
+        ({"ab": "a1"}, (1, 0), "rows has the answer 'a1' to 'ab'; allowed: inputs of at least one"),
+        ({"zz": "a"}, (1, 0), "rows has the answer 'a' to 'zz'"),
+        ({"": "a"}, (1, 0), "rows has the answer 'a' to ''"),
+        ({"ab": "aba"}, (1, 0), "size (1, 0) gives them room for 2 symbols; give a larger one"),
+    ],
+)
+def test_rows_that_cannot_be_encoded(rows, size, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        StringFileTask(name="x", title="x", alphabet="ab", example="a", size=size, rows=rows)

@@ -95,3 +95,15 @@ def test_no_texts_have_none():
     assert neighbors(task, [], 20, 10, rng) == []
     assert neighbors(task, ["1*1"], 1, 0, rng) == []
     assert in_runs(task, [], 20, rng) == []
+
+
+def test_what_is_no_text_no_name_and_no_generator():
+    task = algorithm("badd")
+    with pytest.raises(TypeError, match=r"text is 1101; give a string, such as '"):
+        task.solve(1101)
+    with pytest.raises(TypeError, match=r"name is 5; give the name of a task"):
+        algorithm(5)
+    with pytest.raises(TypeError, match=r"filled is 'no'; give True, False or None"):
+        algorithm("badd", filled="no")
+    with pytest.raises(TypeError, match=r"rng is 0; give a generator, such as numpy"):
+        task.sample(4, 2, 0)

@@ -74,3 +74,12 @@ def test_the_recipes_have_the_papers_numbers():
 def test_counts_that_are_no_integers_are_type_errors(name, value):
     with pytest.raises(TypeError, match=f"{name} is {value}; give a positive integer"):
         dataclasses.replace(AlgorithmTraining(), **{name: value})
+
+
+@pytest.mark.parametrize("changes", [{"bins": 41}, {"validate_at": 2.0}])
+def test_numbers_where_several_are_due(changes):
+    ((name, value),) = changes.items()
+    with pytest.raises(TypeError, match=rf"{name} is {value}; give a tuple of numbers"):
+        AlgorithmTraining(**changes)
+    with pytest.raises(ValueError, match=r"seed is \d+; give an integer, 0 or more, 2\*\*63 - 1"):
+        AlgorithmTraining(seed=2**70)

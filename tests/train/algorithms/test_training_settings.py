@@ -14,6 +14,7 @@ from torchalu.train.algorithms import (
     train_algorithm,
 )
 from torchalu.train.algorithms.start import check_training_memory
+from torchalu.train.algorithms.training import _with_carries
 
 TINY = AlgorithmTraining(
     maps=6, bins=(3, 5), batch=2, steps=6, evaluate_every=3, validation_strings=3, every=2
@@ -149,3 +150,12 @@ def test_methods_that_ask_for_a_neural_gpu_say_so(name):
     with pytest.raises(ValueError, match=rf"OneHot and training.{name} is 0.5.* training.{name}=0"):
         train_algorithm(algorithm("copy"), asked, module=OneHot())
     assert train_algorithm(algorithm("copy"), training, module=OneHot()).steps == 2
+
+
+def test_a_task_with_shares_of_its_own_keeps_them():
+    training = dataclasses.replace(TINY, bins=(21,), batch=8, validate_at=(1.0,), long_carries=0.25)
+    own = algorithm("badd", long_carries=1.0)
+    assert _with_carries(own, training) == own
+    absent = algorithm("badd", absent_carries=0.9)
+    assert _with_carries(absent, training) == absent
+    assert _with_carries(algorithm("badd"), training).long_carries == 0.25

@@ -218,6 +218,7 @@ def algorithm(
             none comes; of sums of two operands of the same length.
 
     Raises:
+        TypeError: the name is no string, or `filled` neither True, False nor None.
         ValueError: an unknown name, with the nearest one; a share outside of [0, 1], or one of
             long or absent carries for a task that has none.
 
@@ -231,6 +232,10 @@ def algorithm(
         >>> algorithm("badd").solve("1101+0111")
         '10011'
     """
+    if not isinstance(name, str):
+        raise TypeError(f"name is {name!r}; give the name of a task, such as 'badd'")
+    if not isinstance(filled, bool | None):
+        raise TypeError(f"filled is {filled!r}; give True, False or None")
     if name not in _BY_NAME:
         near = difflib.get_close_matches(name, _BY_NAME, n=1, cutoff=0.0)[0]
         raise ValueError(

@@ -77,8 +77,11 @@ class AlgorithmicTask(ABC):
             text: an input.
 
         Raises:
-            ValueError: the text is empty, has a symbol outside the alphabet or another form.
+            TypeError: it is no string.
+            ValueError: it is empty, has a symbol outside the alphabet or another form.
         """
+        if not isinstance(text, str):
+            raise TypeError(f"text is {text!r}; give a string, such as {self.example!r}")
         if not text:
             self._refuse(text, "it is empty")
         foreign = set(text).difference(self.alphabet)
@@ -128,9 +131,10 @@ class AlgorithmicTask(ABC):
             rng: where the random numbers come from.
 
         Raises:
+            TypeError: `rng` is no generator.
             ValueError: a length that is not positive, a negative count.
         """
-        _check_draw(length, count)
+        _check_draw(length, count, rng)
         return self._draw(length, count, rng)
 
     def sample_tests(self, length: int, count: int, rng: np.random.Generator) -> list[str]:
@@ -146,9 +150,10 @@ class AlgorithmicTask(ABC):
             once at most, and so they may be fewer.
 
         Raises:
+            TypeError: `rng` is no generator.
             ValueError: a length that is not positive, a negative count.
         """
-        _check_draw(length, count)
+        _check_draw(length, count, rng)
         return self._draw_tests(length, count, rng)
 
     def adversarial(self, length: int) -> dict[str, list[str]]:
@@ -292,10 +297,12 @@ def symbols_to_texts(symbols: np.ndarray, alphabet: Sequence[str]) -> list[str]:
     return rows_to_texts(np.array([ord(symbol) for symbol in alphabet], np.uint32)[symbols])
 
 
-def _check_draw(length: int, count: int) -> None:
-    """Raises unless so many inputs of such a length can be drawn."""
+def _check_draw(length: int, count: int, rng: np.random.Generator) -> None:
+    """Raises unless so many inputs of such a length can be drawn from it."""
     _check_length(length)
     check_integers_from_zero(count=count)
+    if not isinstance(rng, np.random.Generator):
+        raise TypeError(f"rng is {rng!r}; give a generator, such as numpy.random.default_rng(0)")
 
 
 def _check_length(length: int) -> int:

@@ -34,9 +34,29 @@ class StringFileTask(AlgorithmicTask):
 
     Args:
         rows: the outputs by their inputs.
+
+    Raises:
+        ValueError: a row is empty, has a symbol outside the alphabet, or no room on the line of
+            `size`; or as `AlgorithmicTask`.
     """
 
     rows: Mapping[str, str] = field(default_factory=dict, repr=False, hash=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        alphabet = {*self.alphabet}
+        for text, answer in self.rows.items():
+            if not text or not alphabet.issuperset(text) or not alphabet.issuperset(answer):
+                raise ValueError(
+                    f"rows has the answer {answer!r} to {text!r}; allowed: inputs of at least one "
+                    f"symbol, and none that is not in the alphabet {self.alphabet!r}"
+                )
+            room = self.symbols(len(text))
+            if max(len(text), len(answer)) > room:
+                raise ValueError(
+                    f"rows has the answer {answer!r} to {text!r}, and size {self.size} gives them "
+                    f"room for {room} symbols; give a larger one"
+                )
 
     def sample_lengths(self, longest: int) -> tuple[int, ...]:
         """The lengths of the rows, in growing order.

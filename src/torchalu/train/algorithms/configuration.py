@@ -80,9 +80,9 @@ class AlgorithmTraining:
         batch: strings of a bin, or of a step of the curriculum.
         examples: fixed strings of each length; drawn anew at each step if left out.
         long_carries: the share of the training strings that have long carries; tasks without
-            carries ignore it.
+            carries ignore it, and one with shares of its own keeps those.
         absent_carries: the share of those with runs as long along which no carry comes; tasks
-            without such a law ignore it.
+            without such a law, or with shares of their own, ignore it.
         optimizer: "adamax" for `ClippedAdamax`, "adam" for torch's own.
         epsilon: of Adam.
         learning_rate: at first.
@@ -229,6 +229,9 @@ class AlgorithmTraining:
                     f"{name} is {getattr(self, name)} and {most} {getattr(self, most)}; give a "
                     f"number from 0 to {most}"
                 )
+        for name in ("bins", "validate_at"):
+            if not isinstance(getattr(self, name), list | tuple):
+                raise TypeError(f"{name} is {getattr(self, name)!r}; give a tuple of numbers")
         for symbols in self.bins:
             check_positive_integers(bins=symbols)
         if not self.bins or list(self.bins) != sorted({*self.bins}):
@@ -251,8 +254,8 @@ class AlgorithmTraining:
         """The recipe of the improved form.
 
         Args:
-            task: a task from a file has none of the names below, whatever it is called. Sums take
-                fewer maps and more dropout; copying, reversing, sorting and duplicating
+            task: a task from a file has none of the names below, whatever it is called. Sums of
+                bits take fewer maps and more dropout; copying, reversing, sorting and duplicating
                 fewer maps, and all but the last strings of 21 symbols at most; more than four
                 symbols more maps.
 
@@ -316,7 +319,7 @@ class AlgorithmTraining:
         """The recipe of the paper's form.
 
         Args:
-            task: decimal digits take 128 maps.
+            task: more than three symbols beside the sign take 128 maps.
 
         Source:
             Kaiser & Sutskever 2016, sections 2, 3.3 and 4; where the paper gives a grid of

@@ -37,7 +37,7 @@ class GiveUp(Hook):
         given_up: whether it has ended the training.
 
     Raises:
-        ValueError: a number is out of its range.
+        ValueError: a number is out of its range; at the first evaluation, there is no such length.
 
     Source:
         Ours.
@@ -71,7 +71,13 @@ class GiveUp(Hook):
     def after_evaluation(self, progress: Progress, row: Mapping[str, float]) -> None:
         """End where patience is at its end."""
         right = right_by_symbols(row)
-        if right[[*right][1] if self.at is None else self.at] >= self.held:
+        at = [*right][1] if self.at is None and len(right) > 1 else self.at
+        if at not in right:
+            raise ValueError(
+                f"at is {self.at}, and the training validates at {', '.join(map(str, right))} "
+                "symbols; give a longer length than those of the training among these as `at`"
+            )
+        if right[at] >= self.held:
             self.held_at = progress.step
         hardening = self.hardening
         if hardening.began < 0:

@@ -42,8 +42,9 @@ class SharingRelaxation(Hook):
 
     Source:
         Kaiser & Sutskever 2016, section 3.3.2; numbers and the learning rate from the authors'
-        program. As the paper has it, training goes on with a single shared set; the program lets
-        the sets drift apart between one averaging and the next.
+        program. The paper averages once the curriculum has reached the greatest length; here, as in
+        the program, the pull decides. As the paper has it, training goes on with a single shared
+        set; the program lets the sets drift apart between one averaging and the next.
 
     Example:
         >>> from torchalu.tasks import algorithm

@@ -342,7 +342,9 @@ def _optimizer(training: AlgorithmTraining) -> OptimizerFactory:
 
 
 def _with_carries(task: AlgorithmicTask, training: AlgorithmTraining) -> AlgorithmicTask:
-    """The task with the training's shares of long and absent carries, where it has them."""
+    """The task with the training's shares of long and absent carries, unless it has its own."""
+    if getattr(task, "long_carries", 0) or getattr(task, "absent_carries", 0):
+        return task
     shares = {}
     if isinstance(task, CarryTask) and training.long_carries:
         shares["long_carries"] = training.long_carries

@@ -69,6 +69,8 @@ class StringValidation:
         noise: float = 0.0,
         trained: int | None = None,
     ) -> None:
+        if not symbols:
+            raise ValueError("symbols names no length to validate at; give at least one")
         self.task, self.noise = task, noise
         self.texts: dict[int, list[str]] = {}
         for most in symbols:
