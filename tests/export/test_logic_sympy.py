@@ -1,5 +1,6 @@
 """Formulas of real numbers, read off logic activations and gates, against the modules."""
 
+import mpmath
 import pytest
 import sympy
 import torch
@@ -118,3 +119,26 @@ def test_text_forms_know_them():
 def test_layers_that_do_not_fit(module, message):
     with pytest.raises(ValueError, match=message):
         to_sympy(module, ["a", "b", "c"])
+
+
+def test_formulas_keep_what_the_units_keep():
+    """XNOR IL without cancellation, and the geometric mean without the product."""
+    names = ["a", "b"]
+    x = torch.tensor([[1e17, 1.0], [1e12, 1e-3], [0.0, 1.0], [3.0, -0.2]], dtype=torch.float64)
+    formula = to_sympy(XNORIL(), names)
+    expected = [1.0, 1e-3, 0.0, float(2 * mpmath.atanh(mpmath.tanh(1.5) * mpmath.tanh(-0.1)))]
+    assert evaluate(formula, x.numpy(), names) == pytest.approx(expected, rel=1e-14, abs=0)
+    assert [to_python_value(formula, row) for row in x.tolist()] == pytest.approx(
+        expected, rel=1e-14, abs=0
+    )
+    names = ["a", "b", "c", "d"]
+    formula = to_sympy(SignedGeomean(k=4), names)
+    for size in (1e100, 1e-100):
+        assert evaluate(formula, [[size] * 4], names).item() == pytest.approx(size, rel=1e-13)
+
+
+def to_python_value(formula, row):
+    """What a formula of a and b gives as a Python function."""
+    scope = {}
+    exec(to_python(formula, "f", ["a", "b"]), scope)
+    return scope["f"](*row)

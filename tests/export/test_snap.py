@@ -143,3 +143,18 @@ def test_nan_is_refused_before_anything_changes():
 def test_no_module():
     with pytest.raises(TypeError, match="module is dict"):
         snap({})
+
+
+def test_a_parameter_on_two_sets_is_not_moved():
+    sums, products = NAU(2, 2), NMU(2, 2)
+    products.weight = sums.weight
+    sums.weight.data.fill_(-0.9)
+    message = r"0\.weight of NAU and 1\.weight of NMU are one parameter; allowed: one that is sh"
+    with pytest.raises(ValueError, match=message):
+        snap(nn.Sequential(sums, products))
+    assert (sums.weight == -0.9).all()
+    twice = NAU(2, 2)
+    twice.weight = sums.weight
+    report = snap(nn.Sequential(sums, twice))
+    assert [entry.largest_move for entry in report.entries] == pytest.approx([0.1, 0.1])
+    assert (sums.weight == -1).all()

@@ -2,6 +2,7 @@
 
 import itertools
 
+import numpy as np
 import pytest
 import sympy
 import torch
@@ -256,3 +257,37 @@ def test_register_adds_a_class():
         return [-value for value in inputs]
 
     assert to_sympy(nn.Sequential(Negate()), ["a"]) == -A
+
+
+class Flipped(nn.Identity):
+    def forward(self, input):
+        return 1 - input
+
+
+class Squared(NAU):
+    def forward(self, input):
+        return super().forward(input) ** 2
+
+
+def test_another_forward_or_a_hook_is_no_known_formula():
+    hooked, stack = NAU(1, 1), nn.Sequential(NAU(1, 1))
+    hooked.register_forward_hook(lambda *_: None)
+    stack.register_forward_pre_hook(lambda *_: None)
+    patched = NAU(1, 1)
+    patched.forward = lambda input: input
+    for module, message in (
+        (Flipped(), r"Flipped with another forward than Identity's, whose formula is not known"),
+        (Squared(1, 1), r"Squared with another forward than NAU's"),
+        (patched, r"NAU with another forward than NAU's"),
+        (hooked, r"NAU with a forward hook, which may change what it computes; remove it first"),
+        (stack, r"Sequential with a forward hook"),
+    ):
+        for whole in (module, nn.Sequential(nn.Identity(), module)):
+            with pytest.raises(TypeError, match=message):
+                to_sympy(whole, ["a"])
+
+
+def test_an_eps_that_is_a_number_of_numpy():
+    unit = NACMul(1, 1, eps=np.float64(1e-7), parametrization="clamped")
+    unit.weight.data.fill_(1)
+    assert to_sympy(unit, ["a"]) == sympy.Abs(sympy.Symbol("a")) + sympy.Rational(1, 10**7)

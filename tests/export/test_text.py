@@ -4,15 +4,19 @@ import ctypes
 import itertools
 import math
 import random
+import re
 import shutil
 import subprocess
 import sys
+from copy import deepcopy
 
 import pytest
 import sympy
 import torch
+from torch import nn
 
 from torchalu.export import evaluate, to_c, to_latex, to_python, to_sympy
+from torchalu.nn import NMRU, RealNPU
 
 NAMES = ["a", "column b", "exp"]
 SEEDS = range(60)
@@ -296,3 +300,36 @@ def test_bad_arguments(write, arguments, error, message):
 )
 def test_latex(formula, latex):
     assert to_latex(formula) == latex
+
+
+def test_half_turns_are_exact_in_every_form(tmp_path):
+    """A double of pi q is no multiple of pi / 2, so that its cosine is 3e-16 and not 0."""
+    half, third = RealNPU(1, 1, dtype=torch.float64), RealNPU(1, 1, dtype=torch.float64)
+    for unit, weight in ((half, 2.5), (third, 1 / 3)):
+        unit.weight.data.fill_(weight)
+        unit.gate.data.fill_(1)
+    reciprocal = NMRU(1, 1, dtype=torch.float64)
+    reciprocal.weight.data.fill_(0)
+    reciprocal.reciprocal_weight.data.fill_(1)
+    quotient = nn.Sequential(deepcopy(half), reciprocal)
+    points = (-1e7, -4.0, -0.3, 0.0, 5.0)
+    formulas = [to_sympy(module, ["x"]) for module in (half, third, quotient)]
+    texts = [to_c(formula, f"f{k}", ["x"]) for k, formula in enumerate(formulas)]
+    library = _compile_c(tmp_path, texts)
+    for number, module in enumerate((half, third, quotient)):
+        called = _python(to_python(formulas[number], "f", ["x"]), "f")
+        for x in points:
+            expected = module(torch.tensor([[x]], dtype=torch.float64)).item()
+            found = (
+                evaluate(formulas[number], [[x]], ["x"]).item(),
+                called(x),
+                _call_c(library, f"f{number}", (x,)),
+            )
+            assert found == pytest.approx((expected,) * 3, rel=1e-14, abs=0), (number, x)
+    assert half(torch.tensor([[-1e7]], dtype=torch.float64)).item() == 0
+
+
+def test_words_of_newer_c_are_no_arguments():
+    words = ["nullptr", "constexpr", "thread_local", "alignof"]
+    text = to_c(sympy.Add(*map(sympy.Symbol, words)))
+    assert not re.search(rf"double ({'|'.join(words)})\\b", text)

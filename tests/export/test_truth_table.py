@@ -299,3 +299,18 @@ def test_formula_of_other_operators_is_refused():
         evaluate_boolean(sympy.Implies(A, B), columns)
     with pytest.raises(ValueError, match="symbol c; allowed: a, b"):
         evaluate_boolean(A & C, columns)
+
+
+def test_a_model_that_looks_at_its_batch_has_no_truth_table():
+    normalized = nn.Sequential(
+        nn.BatchNorm1d(2, track_running_stats=False, affine=False), nn.Linear(2, 1)
+    )
+    normalized[1].weight.data.fill_(1)
+    normalized[1].bias.data.fill_(1.5)
+
+    def centered(x):
+        return x[:, 0] - x[:, 0].mean() + 0.5
+
+    for model in (normalized.eval(), centered):
+        with pytest.raises(ValueError, match=r"decides rows otherwise where it is given fewer at"):
+            truth_table(model, ["a", "b"])

@@ -221,3 +221,26 @@ def test_a_stack_with_a_forward_of_its_own_is_not_taken_for_its_layers():
 def test_words_of_later_standards(word):
     text = to_verilog(LogicGates(2, 1), "circuit", [word, "b"])
     assert f"input wire {word}_" in text
+
+
+def test_a_layer_that_computes_something_else_is_no_circuit():
+    class Flipped(nn.Identity):
+        def forward(self, input):
+            return 1 - input
+
+    class NotGates(LogicGates):
+        def forward(self, input):
+            return 1 - super().forward(input)
+
+    hooked = nn.Sequential(LogicGates(2, 1))
+    hooked.register_forward_hook(lambda module, input, output: 1 - output)
+    for model, word in (
+        (nn.Sequential(LogicGates(2, 1), Flipped()), "Flipped with another forward"),
+        (NotGates(2, 1), "NotGates with another forward"),
+        (hooked, "Sequential with a forward hook"),
+    ):
+        with pytest.raises(TypeError, match=word):
+            to_verilog(model)
+    with pytest.raises(ValueError, match=r"model has Flatten\(start_dim=0\), which joins rows"):
+        to_verilog(nn.Sequential(LogicGates(2, 1), nn.Flatten(0)))
+    assert to_verilog(nn.Sequential(nn.Flatten(), LogicGates(2, 1)))

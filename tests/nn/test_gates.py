@@ -326,3 +326,12 @@ def test_noise_differs_over_a_mapped_dimension_and_is_that_of_gumbel():
     assert drawn.shape == (rows, 1)
     share = drawn.mean().item()
     assert abs(share - 0.75) < 4 * math.sqrt(0.75 * 0.25 / rows)
+
+
+def test_no_temperature_makes_a_gate_no_number():
+    layer = LogicGates(2, 1, temperature=1e-39)
+    layer.weight.data.copy_(5.0 * torch.eye(16)[[6]])  # a xor b
+    bits = torch.tensor([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+    for training in (False, True):
+        layer.train(training)
+        assert (layer(bits) - torch.tensor([[0.0], [1.0], [1.0], [0.0]])).abs().max() == 0

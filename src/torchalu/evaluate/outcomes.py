@@ -16,7 +16,7 @@ def outcomes(
 
     The best step is the first with the lowest validation loss. A run is solved if its
     extrapolation loss there is below the threshold; `solved_at_step` is its first evaluation below
-    it. A run whose last record is not finite counts as unsolved.
+    it. A run whose last validation loss is NaN or infinite counts as unsolved.
 
     Args:
         records: a row a run and evaluation, as in `torchalu.engine.Result.records`.

@@ -21,7 +21,7 @@ MOST_INPUTS = 20
 TRANSPARENT = (nn.Identity, nn.Dropout, nn.Flatten)
 """Layers that hand on the features that they are given, in evaluation mode."""
 
-_CHUNK = 1 << 14
+_CHUNK, _PAIRS = 1 << 14, 32
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,18 @@ class BitModel:
         """The decisions for all rows, a part of them at a time."""
         parts = (rows[start : start + _CHUNK] for start in range(0, len(rows), _CHUNK))
         with torch.no_grad():
-            return np.concatenate([self._decide(torch.from_numpy(encode(part))) for part in parts])
+            found = [self._decide(torch.from_numpy(encode(part))) for part in parts]
+            decisions = np.concatenate(found)
+            for start in np.unique(np.linspace(0, max(0, len(rows) - 2), _PAIRS, dtype=int)):
+                pair = slice(start, start + 2)
+                again = self._decide(torch.from_numpy(encode(rows[pair])))
+                if not np.array_equal(again, decisions[pair]):
+                    raise ValueError(
+                        "model decides rows otherwise where it is given fewer at a time; allowed: "
+                        "one whose outputs for a row depend on that row alone, without statistics "
+                        "of the batch and without random numbers"
+                    )
+        return decisions
 
     def _decide(self, numbers: Tensor) -> np.ndarray:
         """The decisions for some rows."""

@@ -6,7 +6,7 @@ from typing import ClassVar
 import sympy
 from sympy import Basic, Expr
 
-from torchalu.export.operators import exact_fraction
+from torchalu.export.operators import CosPi, exact_fraction
 from torchalu.export.source import (
     ATOM,
     LARGEST_EXACT,
@@ -34,6 +34,10 @@ class PythonDialect(Dialect):
         sympy.Min: "def {name}(x, y):\n    return x if x < y or x != x else y",
         sympy.sign: "def {name}(x):\n    return 1.0 if x > 0 else -1.0 if x < 0 else x",
         sympy.Heaviside: "def {name}(x):\n    return 1.0 if x > 0 else 0.0 if x <= 0 else x",
+        CosPi: (
+            "def {name}(x):\n    x = abs(math.remainder(x, 2.0))\n"
+            "    return math.cos(math.pi * x) if x < 0.25 else math.sin(math.pi * (0.5 - x))"
+        ),
     }
 
     def integer(self, value: int) -> str:
@@ -85,6 +89,11 @@ class CDialect(Dialect):
         sympy.Min: _c_helper("double x, double y", "x < y || x != x ? x : y"),
         sympy.sign: _c_helper("double x", "x > 0.0 ? 1.0 : x < 0.0 ? -1.0 : x"),
         sympy.Heaviside: _c_helper("double x", "x > 0.0 ? 1.0 : x <= 0.0 ? 0.0 : x"),
+        CosPi: (
+            "static double {name}(double x)\n{{\n    const double pi = 3.141592653589793;\n"
+            "    x = fabs(remainder(x, 2.0));\n"
+            "    return x < 0.25 ? cos(pi * x) : sin(pi * (0.5 - x));\n}}"
+        ),
     }
 
     def integer(self, value: int) -> str:

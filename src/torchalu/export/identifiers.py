@@ -24,7 +24,8 @@ main math max min abs print
 _C = """
 auto break case char const continue default do double else enum extern float for goto if inline int
 long register restrict return short signed sizeof static struct switch typedef union unsigned void
-volatile while asm typeof bool true false
+volatile while asm typeof typeof_unqual bool true false alignas alignof constexpr nullptr
+static_assert thread_local
 """
 _MATH = {name + suffix for name in _FUNCTIONS.split() for suffix in ("", "f", "l")}
 RESERVED = _MATH.union(_MACROS.split(), _C.split(), keyword.kwlist, keyword.softkwlist)

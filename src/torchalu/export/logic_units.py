@@ -112,13 +112,14 @@ def _logit_and(operands: Sequence[Expr]) -> Expr:
 def _logit_xnor(operands: Sequence[Expr]) -> Expr:
     r"""2 artanh of the product T of tanh(z / 2), and nothing lost where T is nearly 1.
 
-    Two operands: log((1 + exp(a + b)) / (exp(a) + exp(b))). More, with all z positive:
+    Two operands: log((1 + exp(a + b)) / (exp(a) + exp(b))), which is XNOR AIL and what fades
+    where |a + b| and |a - b| grow. More, with all z positive:
 
     .. math:: 1 - T = \sum_i \frac{2 e^{-z_i}}{1 + e^{-z_i}} \prod_{j < i} \tanh(z_j / 2)
     """
     if len(operands) == 2:
         a, b = operands
-        return _softplus(a + b) - apply(sympy.Max, a, b) - _fading(a - b)
+        return _xnor_ail(operands) + _fading(a + b) - _fading(a - b)
     sizes = [apply(sympy.Abs, z) for z in operands]
     least = apply(sympy.Min, *sizes)
     tangents = [sympy.tanh(size / 2) for size in sizes]
@@ -141,9 +142,9 @@ def _fading(value: Expr) -> Expr:
 
 
 def _signed_geomean(operands: Sequence[Expr]) -> Expr:
-    """The root of the product's magnitude, with its sign."""
-    magnitude = apply(sympy.Abs, sympy.Mul(*operands))
-    return _sign(operands) * magnitude ** sympy.Rational(1, len(operands))
+    """The product of the magnitudes' roots, with its sign: that of the magnitudes may overflow."""
+    root = sympy.Rational(1, len(operands))
+    return _sign(operands) * sympy.Mul(*(apply(sympy.Abs, z) ** root for z in operands))
 
 
 def _sign(operands: Sequence[Expr]) -> Expr:

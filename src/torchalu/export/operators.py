@@ -34,6 +34,31 @@ OPERATOR_NAMES: dict[type[Basic], str] = {function: name for name, function in F
 CONSTANT_NAMES: dict[Basic, str] = {constant: name for name, constant in CONSTANTS.items()}
 
 
+class CosPi(Basic):
+    """Stands for a cosine of pi times something, which is exact at half turns; see `half_turns`."""
+
+
+def half_turns(part: Basic) -> tuple[Expr, ...] | None:
+    """The factors q of a cosine of pi q; None of another part.
+
+    A double of pi q is no multiple of pi / 2, and its cosine not 0 where that of pi q is.
+
+    Args:
+        part: of a formula.
+
+    Example:
+        >>> x = sympy.Symbol("x")
+        >>> half_turns(sympy.cos(5 * sympy.pi * x / 2)), half_turns(sympy.cos(x))
+        ((5/2, x), None)
+    """
+    if not isinstance(part, sympy.cos):
+        return None
+    (angle,) = part.args
+    if not (isinstance(angle, sympy.Mul) and sympy.pi in angle.args):
+        return None
+    return tuple(factor for factor in angle.args if factor != sympy.pi)  # pyright: ignore[reportReturnType]
+
+
 def walk(expr: Expr) -> list[Expr]:
     """Every different part of a formula once, each after the parts that it consists of.
 

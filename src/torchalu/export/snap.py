@@ -1,6 +1,7 @@
 """Move the weights of a model onto the sets of values that make it a formula."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 import torch
@@ -86,8 +87,8 @@ def snap(module: nn.Module) -> SnapReport:
 
     Raises:
         TypeError: `module` is not a module.
-        ValueError: a weight is NaN or infinite, or made of others by a parametrization or by
-            pruning; nothing has been changed then.
+        ValueError: a weight is NaN or infinite, made of others by a parametrization or by
+            pruning, or shared by units of different classes; nothing has been changed then.
 
     Source:
         Madsen & Johansen 2020, sections 2.1 and 2.2, on weights that are -1, 0 and 1; that they
@@ -112,9 +113,11 @@ def snap(module: nn.Module) -> SnapReport:
     before = {name: weights(unit) for name, unit in units}
     for prefix, tensors in before.items():
         _check_finite(prefix, tensors)
+    _check_shared(units)
+    for _, unit in units:
+        unit.snap_()
     entries: list[SnapEntry] = []
     for prefix, unit in units:
-        unit.snap_()
         for name, after in weights(unit).items():
             move = (after - before[prefix][name]).abs()
             entries.append(_entry(_join(prefix, name), move))
@@ -166,6 +169,20 @@ def _check_finite(prefix: str, tensors: dict[str, Tensor]) -> None:
                 f"{_join(prefix, name)} has {bad} of {tensor.numel()} elements that are NaN or "
                 "infinite; allowed: finite weights; take a run that did not diverge"
             )
+
+
+def _check_shared(units: Sequence[tuple[str, Unit]]) -> None:
+    """Raise where a parameter would be moved onto two sets."""
+    owners: dict[Tensor, tuple[str, Unit]] = {}
+    for prefix, unit in units:
+        for name, parameter in unit.named_parameters(recurse=False):
+            first, owner = owners.setdefault(parameter, (_join(prefix, name), unit))
+            if type(owner) is not type(unit):
+                raise ValueError(
+                    f"{first} of {type(owner).__name__} and {_join(prefix, name)} of "
+                    f"{type(unit).__name__} are one parameter; allowed: one that is shared by "
+                    "units of the same class"
+                )
 
 
 def _entry(name: str, move: Tensor) -> SnapEntry:

@@ -9,7 +9,7 @@ from typing import ClassVar
 import sympy
 from sympy import Basic, Expr
 
-from torchalu.export.operators import exact_fraction, walk
+from torchalu.export.operators import CosPi, exact_fraction, half_turns, walk
 
 SUM, PRODUCT, POWER, ATOM = range(4)
 """How tightly a piece of text is bound."""
@@ -86,7 +86,7 @@ class Dialect(ABC):
 
     def used_helpers(self, expr: Expr) -> list[str]:
         """The texts of the helpers that a formula calls."""
-        used = {type(part) for part in walk(expr)}
+        used = {CosPi if half_turns(part) else type(part) for part in walk(expr)}
         return [
             text.format(name=self.helper_names[function])
             for function, text in self.helpers.items()
@@ -148,14 +148,15 @@ def statements(expr: Expr, dialect: Dialect) -> tuple[list[tuple[str, str]], str
         ValueError: a part has no text form.
     """
     parts = walk(expr)
-    uses = Counter(child for part in parts for child in part.args)
+    uses = Counter(child for part in parts for child in half_turns(part) or part.args)
     fresh = _temporaries(dialect)
     pieces: dict[Basic, Piece] = {}
     assignments: list[tuple[str, str]] = []
     for part in parts:
         piece = _piece(part, pieces, dialect)
         long = piece.depth > 1 or len(part.args) > _MOST_REPEATED_ARGUMENTS
-        if part is not parts[-1] and ((uses[part] > 1 and long) or piece.depth > _DEEPEST):
+        deep = uses[part] > 0 and piece.depth > _DEEPEST
+        if part is not parts[-1] and ((uses[part] > 1 and long) or deep):
             name = next(fresh)
             assignments.append((name, piece.signed))
             piece = Piece(name)
@@ -185,6 +186,8 @@ def _piece(part: Expr, pieces: Mapping[Basic, Piece], dialect: Dialect) -> Piece
         piece = _product(part.args, pieces, dialect)
     elif isinstance(part, sympy.Pow) or not part.args:
         piece = _product((part,), pieces, dialect)
+    elif factors := half_turns(part):
+        piece = dialect.helped(CosPi, [_product(factors, pieces, dialect).signed])
     elif type(part) in dialect.calls:
         piece = Piece(f"{dialect.calls[type(part)]}({pieces[part.args[0]].signed})")
     else:

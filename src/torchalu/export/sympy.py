@@ -7,7 +7,7 @@ from sympy import Expr
 from torch import nn
 
 from torchalu.export.operators import apply, walk
-from torchalu.export.units import unit_expressions
+from torchalu.export.units import expressions
 
 
 def to_sympy(
@@ -55,8 +55,8 @@ def to_sympy(
         An expression, or a list of expressions if the module has several outputs.
 
     Raises:
-        TypeError: the module, or one inside, is of a class that nobody has registered; or
-            names are no strings.
+        TypeError: the module, or one inside, is of a class that nobody has registered, has
+            another `forward` than its class or a forward hook; or names are no strings.
         ValueError: names are not unique, not as many as the module's inputs, `positive` has a
             name that is not among them, or a weight is not finite.
 
@@ -93,8 +93,7 @@ def to_sympy(
         for name in names
     ]
     outputs = [
-        _without_assumptions(output)
-        for output in unit_expressions(module, symbols, keep_eps=keep_eps)
+        _without_assumptions(output) for output in expressions(module, symbols, keep_eps=keep_eps)
     ]
     return outputs[0] if len(outputs) == 1 else outputs
 

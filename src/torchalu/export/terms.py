@@ -84,7 +84,7 @@ def gated(
 
 def eps_term(eps: float, keep_eps: bool) -> Expr:
     """The decimal number that eps was written as, exactly; or 0."""
-    return sympy.Rational(repr(eps)) if keep_eps else sympy.Integer(0)
+    return sympy.Rational(repr(float(eps))) if keep_eps else sympy.Integer(0)
 
 
 def magnitudes(inputs: Sequence[Expr], eps: float, keep_eps: bool) -> list[Expr]:

@@ -12,7 +12,7 @@ from sympy.printing.latex import LatexPrinter
 
 from torchalu.export.dialects import CDialect, PythonDialect
 from torchalu.export.identifiers import check_function_name, identifiers
-from torchalu.export.operators import walk
+from torchalu.export.operators import CosPi, walk
 from torchalu.export.source import statements
 
 _LATEX_ESCAPES = {
@@ -71,7 +71,8 @@ def to_python(expr: Expr, name: str = "formula", names: Sequence[str] | None = N
     ZeroDivisionError for a division by 0, ValueError for the logarithm or the root of a negative
     number, OverflowError for a power that is too large. An exponential stops at e^709, so that
     a gate that is shut is 0. Of a NaN it makes NaN; maximum, minimum, sign and step are helpers
-    above it, since those of the language would drop it.
+    above it, since those of the language would drop it, and so is the cosine of pi times
+    something, which is exactly 0 at half of an odd number.
 
     Args:
         expr: the formula.
@@ -128,7 +129,8 @@ def to_c(expr: Expr, name: str = "formula", names: Sequence[str] | None = None) 
     Names that Python or C cannot use are mapped to legal ones, all different; the comment says
     which argument is which column. Where the value is not a finite real number, it is an
     infinity or NaN, as C has it; maximum, minimum, sign and step are helpers above it, since C's
-    would drop a NaN.
+    would drop a NaN, and so is the cosine of pi times something, which is exactly 0 at half of an
+    odd number.
 
     Args:
         expr: the formula.
@@ -204,7 +206,13 @@ def _arguments(expr: Expr, name: str, names: Sequence[str] | None) -> dict[str, 
 
 def _helper_names(name: str) -> dict[type[Basic], str]:
     """What the helpers of a function are called, so that those of several stand in one file."""
-    words = {sympy.Max: "max", sympy.Min: "min", sympy.sign: "sign", sympy.Heaviside: "step"}
+    words: dict[type[Basic], str] = {
+        sympy.Max: "max",
+        sympy.Min: "min",
+        sympy.sign: "sign",
+        sympy.Heaviside: "step",
+        CosPi: "cos_pi",
+    }
     return {function: f"{name}_{word}" for function, word in words.items()}
 
 

@@ -8,6 +8,7 @@ from sympy import Expr
 from torch import nn
 
 from torchalu.export.operators import apply
+from torchalu.export.own_forward import check_forward
 from torchalu.export.terms import (
     gated,
     magnitudes,
@@ -63,13 +64,29 @@ def unit_expressions(
     )
 
 
+def expressions(module: nn.Module, inputs: Sequence[Expr], *, keep_eps: bool = True) -> list[Expr]:
+    """What a module computes, after a look at whether it computes what its class says.
+
+    Args:
+        module: as in `unit_expressions`.
+        inputs: as in `unit_expressions`.
+        keep_eps: as in `unit_expressions`.
+
+    Raises:
+        TypeError: it has a forward of its own, or a forward hook; or as `unit_expressions`.
+        ValueError: as `unit_expressions`.
+    """
+    check_forward(module, unit_expressions.registry.keys() - {object})
+    return unit_expressions(module, inputs, keep_eps=keep_eps)
+
+
 @unit_expressions.register
 def _(module: nn.Sequential, inputs: Sequence[Expr], *, keep_eps: bool = True) -> list[Expr]:
     if not runs_in_order(module):
         return unit_expressions.dispatch(object)(module, inputs, keep_eps=keep_eps)
     outputs = list(inputs)
     for layer in module:
-        outputs = unit_expressions(layer, outputs, keep_eps=keep_eps)
+        outputs = expressions(layer, outputs, keep_eps=keep_eps)
     return outputs
 
 

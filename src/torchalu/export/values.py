@@ -8,7 +8,7 @@ import numpy as np
 import sympy
 from sympy import Basic, Expr
 
-from torchalu.export.operators import walk
+from torchalu.export.operators import half_turns, walk
 from torchalu.export.sympy import check_names
 
 _FUNCTIONS: Mapping[type[Basic], Callable[..., np.ndarray]] = {
@@ -68,8 +68,17 @@ def evaluate(expr: Expr, X: Any, names: Sequence[str]) -> np.ndarray:
                         f"expr has the symbol {part.name!r}; allowed: the names {list(names)!r}"
                     )
                 values[part] = columns[part.name]
+            elif (factors := half_turns(part)) is not None:
+                values[part] = _cos_pi(reduce(np.multiply, (values[one] for one in factors)))
             elif part.args:
                 values[part] = _FUNCTIONS[type(part)](*(values[child] for child in part.args))
             else:
                 values[part] = np.asarray(float(part))
     return np.broadcast_to(values[expr], (len(table),)).copy()
+
+
+def _cos_pi(half_turns: np.ndarray) -> np.ndarray:
+    """cos(pi q), exactly 0, 1 or -1 at multiples of 1/2."""
+    distance = np.abs(half_turns - 2 * np.round(half_turns / 2))
+    near = np.cos(np.pi * distance)
+    return np.where(distance < 0.25, near, np.sin(np.pi * (0.5 - distance)))

@@ -8,6 +8,7 @@ from torch import nn
 
 from torchalu.export.bits import TRANSPARENT, leaves
 from torchalu.export.identifiers import check_function_name, identifiers
+from torchalu.export.own_forward import check_forward
 from torchalu.export.terms import check_finite
 from torchalu.export.truth_table import check_inputs
 from torchalu.nn import GroupSum, LogicGates
@@ -143,6 +144,12 @@ def _split(model: nn.Module) -> tuple[list[LogicGates], int | None]:
     """The layers of gates, and into how many groups the last one is summed, if it is."""
     if not isinstance(model, nn.Module):
         raise TypeError(f"model is {type(model).__name__}; allowed: a torch.nn.Module")
+    for layer in leaves(model):
+        check_forward(layer, (LogicGates, GroupSum, nn.Sequential, *TRANSPARENT))
+        if isinstance(layer, nn.Flatten) and layer.start_dim != 1:
+            raise ValueError(
+                f"model has Flatten(start_dim={layer.start_dim}), which joins rows; allowed: 1"
+            )
     layers = [layer for layer in leaves(model) if not isinstance(layer, TRANSPARENT)]
     last = layers[-1] if layers else None
     groups = last.num_groups if isinstance(last, GroupSum) else None

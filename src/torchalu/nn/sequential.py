@@ -6,10 +6,10 @@ from torch import nn
 
 
 def runs_in_order(module: nn.Sequential) -> bool:
-    """Whether it is its layers one after the other, and no subclass that does something else.
+    """Whether it is its layers one after the other, and nothing else: no `forward` or hook.
 
     Args:
-        module: whose `forward` is looked at.
+        module: whose `forward` and forward hooks are looked at.
 
     Example:
         >>> class Skip(nn.Sequential):
@@ -18,4 +18,5 @@ def runs_in_order(module: nn.Sequential) -> bool:
         >>> runs_in_order(nn.Sequential(nn.ReLU())), runs_in_order(Skip(nn.ReLU()))
         (True, False)
     """
-    return type(module).forward is nn.Sequential.forward
+    plain = type(module).forward is nn.Sequential.forward and "forward" not in vars(module)
+    return plain and not (module._forward_hooks or module._forward_pre_hooks)
