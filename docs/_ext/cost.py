@@ -57,6 +57,12 @@ def projected_costs(folder: Path = MADSEN) -> pl.DataFrame:
         hours = sum(entry["core_hours"] for entry in spent)
         each = hours / sum(entry["rows"] * _mean_cost(entry, labels, costs) for entry in spent)
         step = each * sum(map(costs.__getitem__, run)) * _SECONDS / outcomes["steps"].sum()
+        last = {tuple(map(one.labels.get, labels)): one.steps for one in study.settings}
+        done = sum(
+            costs[one] * steps / last[one]
+            for one, steps in zip(run, outcomes["steps"].to_list(), strict=True)
+        )
+        whole = each * sum(map(costs.__getitem__, run)) / done
         rows.append(
             {
                 "experiment": name,
@@ -65,7 +71,7 @@ def projected_costs(folder: Path = MADSEN) -> pl.DataFrame:
                 "runs": len(settings) * seeds,
                 "microseconds": 1e6 * step,
                 "hours": each * sum(one.cost for one in settings) * seeds,
-                "hours_to_the_end": step * seeds * sum(one.steps for one in settings) / _SECONDS,
+                "hours_to_the_end": whole * sum(one.cost for one in settings) * seeds,
             }
         )
     return pl.DataFrame(rows)

@@ -1,7 +1,7 @@
 """Checks of arguments that every room makes."""
 
 import math
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 _MOST = 2**63 - 1  # of what PyTorch and NumPy count
@@ -62,7 +62,8 @@ def check_positive(**numbers: float) -> None:
         numbers: by the name of the argument.
 
     Raises:
-        ValueError: one is not positive, is infinite, or is no number.
+        TypeError: one is no real number.
+        ValueError: one is not positive, is infinite, or is NaN.
 
     Example:
         >>> check_positive(learning_rate=float("nan"))
@@ -70,6 +71,8 @@ def check_positive(**numbers: float) -> None:
         ValueError: learning_rate is nan; give a finite number above 0
     """
     for name, value in numbers.items():
+        if isinstance(value, bool) or not isinstance(value, Real):
+            raise TypeError(f"{name} is {value!r}; give a finite number above 0")
         if not 0 < value < math.inf:
             raise ValueError(f"{name} is {value}; give a finite number above 0")
 

@@ -7,10 +7,11 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+import sympy
 import torch
 from torch import nn
 
-from torchalu.export import Certificate, certify, to_sympy, verify
+from torchalu.export import Certificate, certify, evaluate, to_sympy, verify
 from torchalu.nn import NAU, NMU, NACMul, RealNPU
 
 X = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, -6.0]])
@@ -286,3 +287,28 @@ def test_a_model_is_verified_without_its_dropout():
     assert certificate.exact
     assert (certificate.max_abs_error, certificate.max_abs_error_before) == (0.0, 0.0)
     assert model.training
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: certify(3, [[1.0]], [1.0]), "predict is 3; allowed: a function of an array"),
+        (lambda: certify(abs, [[1.0]], [1.0], tolerance="x"), "tolerance is 'x'; allowed: a num"),
+        (lambda: certify(abs, [[1.0]], [1.0], tolerance=True), "tolerance is True; allowed: a n"),
+        (lambda: verify(nn.RNN(1, 1), [[1.0]], [1.0]), "module returned tuple; allowed: one ten"),
+        (lambda: evaluate(sympy.Symbol("a"), [[1 + 2j]], ["a"]), "X has the dtype complex128"),
+    ],
+)
+def test_what_cannot_be_checked_is_named(call, message):
+    with pytest.raises(TypeError, match=message):
+        call()
+
+
+def test_a_prediction_may_be_a_tensor_with_a_gradient():
+    weight = torch.tensor(2.0, requires_grad=True)
+    for convert in (torch.Tensor.float, torch.Tensor.bfloat16):
+
+        def predict(X, convert=convert):
+            return convert(torch.from_numpy(X[:, 0])) * weight
+
+        assert certify(predict, [[3.0]], [6.0]).max_abs_error == 0

@@ -1,5 +1,6 @@
 """Penalty, ramp and constraints against their closed forms."""
 
+import math
 from functools import partial
 
 import numpy as np
@@ -243,3 +244,19 @@ def test_the_remedy_for_a_wrong_dtype_helps(unit):
         for wrong in (x.double(), x.long()):
             with pytest.raises(TypeError, match=r"input is torch\.\w+64 .* with \.to\(\)$"):
                 module(wrong)
+
+
+@pytest.mark.parametrize("unit", [nn.NPU, nn.RealNPU, nn.NACMul, nn.NALU, nn.INALU, nn.NMRU])
+def test_an_eps_that_no_logarithm_takes(unit):
+    for eps in (0.0, -1.0, math.inf, math.nan):
+        with pytest.raises(ValueError, match=rf"eps is {eps}; give a finite number above 0"):
+            unit(2, 1, eps=eps)
+    with pytest.raises(TypeError, match=r"eps is 'x'; give a finite number above 0"):
+        unit(2, 1, eps="x")
+
+
+def test_other_numbers_that_make_none():
+    with pytest.raises(ValueError, match=r"max_exponent is -1; give a number above 0, or math"):
+        nn.INALU(2, 1, max_exponent=-1)
+    with pytest.raises(ValueError, match=r"initial is nan; give a finite number"):
+        nn.UnitCell(nn.NMU, 1, 1, initial=math.nan)

@@ -36,7 +36,7 @@ def wilson(
         confidence: of the interval, between 0 and 1.
 
     Raises:
-        ValueError: successes not in 0 to trials, a confidence not between 0 and 1.
+        ValueError: negative trials, successes not in 0 to trials, a confidence not between 0 and 1.
 
     Source:
         Wilson 1927; Madsen & Johansen 2020, section 4.1.1.
@@ -46,6 +46,8 @@ def wilson(
         (0.929..., 0.994...)
     """
     check_confidence(confidence)
+    if trials < 0:
+        raise ValueError(f"trials is {trials}; give 0 or more")
     if not 0 <= successes <= trials:
         raise ValueError(f"successes is {successes} of trials = {trials}; give 0 to {trials}")
     if trials == 0:

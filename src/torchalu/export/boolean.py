@@ -34,7 +34,7 @@ def evaluate_boolean(formula: Any, columns: Mapping[str, np.ndarray]) -> np.ndar
 
     Raises:
         TypeError: a part of the formula is something else.
-        ValueError: a symbol has no column, or there are no columns.
+        ValueError: a symbol has no column, a column has NaN, or there are no columns.
 
     Example:
         >>> from sympy.abc import a, b
@@ -56,7 +56,10 @@ def evaluate_boolean(formula: Any, columns: Mapping[str, np.ndarray]) -> np.ndar
         if isinstance(part, Symbol):
             if part.name not in columns:
                 raise ValueError(f"formula has the symbol {part}; allowed: {', '.join(columns)}")
-            return np.asarray(columns[part.name], dtype=bool)
+            column = np.asarray(columns[part.name])
+            if column.dtype.kind in "fc" and np.isnan(column).any():
+                raise ValueError(f"columns has NaN in {part.name!r}; allowed: bits or numbers")
+            return column.astype(bool)
         if isinstance(part, Not):
             return ~value(part.args[0])
         if type(part) not in _OPERATORS:

@@ -5,6 +5,7 @@ import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from torchalu.export.arrays import finite, input_names, real_array
 from torchalu.export.snap import snap
 from torchalu.export.tolerance import default_tolerance
 from torchalu.nn import Unit
+from torchalu.nn.training import check_own_weights
 from torchalu.tasks.table_names import printable
 
 Predict = Callable[[np.ndarray], Any]
@@ -160,6 +162,9 @@ def certify(
         exact on 2 rows: largest relative error 0 <= 1e-09, absolute 0
         inputs seen: a in [1, 3], b in [2, 4]
     """
+    for name, function in (("predict", predict), ("predict_before", predict_before)):
+        if not callable(function) and (name == "predict" or function is not None):
+            raise TypeError(f"{name} is {function!r}; allowed: a function of an array")
     inputs, targets = real_array("X", X, 2), real_array("y", y, 1, 2)
     if len(inputs) != len(targets) or not inputs.size or not targets.size:
         raise ValueError(
@@ -168,6 +173,8 @@ def certify(
         )
     if tolerance is None:
         tolerance = default_tolerance(*_dtypes(X, inputs), *_dtypes(y, targets))
+    if isinstance(tolerance, bool) or not isinstance(tolerance, Real):
+        raise TypeError(f"tolerance is {tolerance!r}; allowed: a number that is not negative")
     if not (math.isfinite(tolerance) and tolerance >= 0):
         raise ValueError(f"tolerance is {tolerance}; allowed: a number that is not negative")
     names = input_names(names, inputs.shape[1])
@@ -241,6 +248,7 @@ def verify(
     """
     if not isinstance(module, nn.Module):
         raise TypeError(f"module is {type(module).__name__}; allowed: a torch.nn.Module")
+    check_own_weights(module)
     before = copy.deepcopy(module).to(device="cpu", dtype=torch.float64).eval()
     after = copy.deepcopy(before)
     snap(after)
@@ -260,8 +268,13 @@ def _prediction(module: nn.Module) -> Predict:
 
     def predict(X: np.ndarray) -> np.ndarray:
         with torch.no_grad():
-            chunks = [module(chunk).numpy() for chunk in torch.from_numpy(X).split(_CHUNK)]
-        return np.concatenate(chunks)
+            chunks = [module(chunk) for chunk in torch.from_numpy(X).split(_CHUNK)]
+        if not isinstance(chunks[0], torch.Tensor):
+            raise TypeError(
+                f"module returned {type(chunks[0]).__name__}; allowed: one tensor, (rows,) or "
+                "(rows, outputs)"
+            )
+        return torch.cat(chunks).numpy()
 
     return predict
 
@@ -297,6 +310,9 @@ def _errors(
 
 def _real(name: str, predicted: Any) -> np.ndarray:
     """A prediction in float64, with NaN for what is no real number."""
+    if isinstance(predicted, torch.Tensor):
+        predicted = predicted.detach().cpu()
+        predicted = predicted.double() if predicted.is_floating_point() else predicted
     masked = np.ma.isMaskedArray(predicted)
     array = np.asarray(np.ma.filled(predicted.astype(np.float64), np.nan) if masked else predicted)
     if array.dtype.kind == "c":

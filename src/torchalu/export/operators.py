@@ -145,6 +145,11 @@ def _children(part: Basic) -> Iterator[Basic]:
         if isinstance(part, sympy.Heaviside) and part.args[1] != 0:
             raise ValueError(f"{part} has the value {part.args[1]} at 0; allowed: Heaviside(x, 0)")
         return iter(part.args)
+    if part is sympy.zoo:
+        raise ValueError(
+            "the formula divides by 0, which has no value: a negative power or a "
+            "reciprocal takes what is always 0; with keep_eps=True it is finite"
+        )
     raise ValueError(
         f"{part} is {type(part).__name__}, which has no text form; allowed: finite real numbers, "
         f"plain symbols, {', '.join(CONSTANTS)} and {', '.join(FUNCTIONS)}"

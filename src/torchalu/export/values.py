@@ -8,6 +8,7 @@ import numpy as np
 import sympy
 from sympy import Basic, Expr
 
+from torchalu.export.arrays import real_array
 from torchalu.export.operators import half_turns, walk
 from torchalu.export.sympy import check_names
 
@@ -44,7 +45,7 @@ def evaluate(expr: Expr, X: Any, names: Sequence[str]) -> np.ndarray:
         The values, (rows,); NaN or an infinity where the formula has no finite real value.
 
     Raises:
-        TypeError: `expr` is not a SymPy expression.
+        TypeError: `expr` is not a SymPy expression, or X holds no real numbers.
         ValueError: a symbol is not among the names, the names are not as many as the columns,
             or a part of the formula is no operator that torchalu writes.
 
@@ -52,9 +53,9 @@ def evaluate(expr: Expr, X: Any, names: Sequence[str]) -> np.ndarray:
         >>> evaluate(sympy.sympify("a*b + 1"), [[1, 2], [3, 4]], ["a", "b"])
         array([ 3., 13.])
     """
-    table = np.asarray(X, dtype=np.float64)
+    table = real_array("X", X, 2).astype(np.float64)
     names = check_names(names)
-    if table.ndim != 2 or table.shape[1] != len(names):
+    if table.shape[1] != len(names):
         raise ValueError(
             f"X has the shape {table.shape}, with {len(names)} names; allowed: (rows, {len(names)})"
         )

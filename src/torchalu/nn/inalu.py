@@ -5,6 +5,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from torchalu import functional
+from torchalu.arguments import check_positive
 from torchalu.nn.nac import SATURATED, snap_nac_
 from torchalu.nn.unit import Factory, Unit
 
@@ -79,7 +80,10 @@ class INALU(Unit):
         dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__(in_features, out_features)
+        check_positive(eps=eps)
         self.eps = eps
+        if not max_exponent > 0:
+            raise ValueError(f"max_exponent is {max_exponent}; give a number above 0, or math.inf")
         self.max_exponent = max_exponent
         factory = Factory(device, dtype)
         self.w_hat = factory.parameter(out_features, in_features)

@@ -7,6 +7,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from torchalu import functional
+from torchalu.arguments import check_positive
 from torchalu.nn.nac import SATURATED, snap_nac_, start_nac_
 from torchalu.nn.nmu import start_nmu_
 from torchalu.nn.unit import Factory, Unit, check_clamp_flag, round_, sparsity
@@ -86,6 +87,7 @@ class NACMul(Unit):
             )
         self.parametrization = parametrization
         self.clamp = check_clamp_flag(clamp)
+        check_positive(eps=eps)
         self.eps = eps
         factory = Factory(device, dtype)
         if parametrization == "clamped":

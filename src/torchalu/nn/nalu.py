@@ -5,6 +5,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from torchalu import functional
+from torchalu.arguments import check_positive
 from torchalu.nn.nac import snap_nac_, start_nac_
 from torchalu.nn.unit import Factory, Unit
 
@@ -67,6 +68,7 @@ class NALU(Unit):
     ) -> None:
         super().__init__(in_features, out_features)
         self.separate = separate
+        check_positive(eps=eps)
         self.eps = eps
         factory = Factory(device, dtype)
         self.w_hat = factory.parameter(out_features, in_features)

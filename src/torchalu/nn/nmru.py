@@ -5,6 +5,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from torchalu import functional
+from torchalu.arguments import check_positive
 from torchalu.nn.nmu import start_nmu_
 from torchalu.nn.unit import Factory, Unit, round_, sparsity
 
@@ -69,6 +70,7 @@ class NMRU(Unit):
         dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__(in_features, out_features)
+        check_positive(eps=eps)
         self.eps = eps
         factory = Factory(device, dtype)
         self.weight = factory.parameter(out_features, in_features)

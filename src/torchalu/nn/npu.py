@@ -5,6 +5,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from torchalu import functional
+from torchalu.arguments import check_positive
 from torchalu.nn.real_npu import snap_half_
 from torchalu.nn.unit import Factory, Unit, round_
 
@@ -64,6 +65,7 @@ class NPU(Unit):
         dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__(in_features, out_features)
+        check_positive(eps=eps)
         self.eps = eps
         factory = Factory(device, dtype)
         self.weight = factory.parameter(out_features, in_features)

@@ -7,6 +7,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from torchalu import functional
+from torchalu.arguments import check_positive
 from torchalu.nn.nau import start_nau_
 from torchalu.nn.unit import Factory, Unit, round_, sparsity
 
@@ -74,6 +75,7 @@ class RealNPU(Unit):
     ) -> None:
         super().__init__(in_features, out_features)
         self.modified = modified
+        check_positive(eps=eps)
         self.eps = eps
         factory = Factory(device, dtype)
         self.weight = factory.parameter(out_features, in_features)

@@ -1,5 +1,6 @@
 """The recurrent form of any unit, and what keeps its input network honest."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -68,6 +69,8 @@ class UnitCell(nn.Module):
         self.input_size = input_size
         self.hidden_size = hidden_size
         self.initial = self.unit.identity if initial is None else float(initial)
+        if not math.isfinite(self.initial):
+            raise ValueError(f"initial is {initial}; give a finite number")
 
     def initial_state(self, input: Float[Tensor, "*batch in"]) -> Float[Tensor, "*batch hidden"]:
         """The state before the first step, for a batch like that of `input`."""

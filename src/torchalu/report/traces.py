@@ -56,7 +56,7 @@ def draw_traces(places: pl.DataFrame, *, title: str = "") -> Figure:
                 & (pl.col("digit") == digit)
                 & (pl.col("correlation") > _READABLE)
             ).sort("step")
-            strength = (rows["correlation"].to_numpy() - _READABLE) / (1 - _READABLE)
+            strength = (rows["correlation"].to_numpy().clip(max=1) - _READABLE) / (1 - _READABLE)
             axes.scatter(
                 rows["position"].to_numpy(), rows["step"].to_numpy(), s=14, lw=0,
                 color=[(*color, 0.25 + 0.75 * float(value)) for value in strength],

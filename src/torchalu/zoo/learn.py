@@ -10,6 +10,7 @@ from pathlib import Path
 import polars as pl
 import torch
 
+from torchalu.arguments import check_positive_integers
 from torchalu.nn import NeuralGPUBase
 from torchalu.tasks import AlgorithmicTask
 from torchalu.train import cores, processor
@@ -79,8 +80,7 @@ def learn(
         >>> learned.card.seeds_tried, learned.card.steps, records["symbols"].to_list()
         (2, 2, [4])
     """
-    if seeds < 1:
-        raise ValueError(f"seeds is {seeds}; give 1 or more")
+    check_positive_integers(seeds=seeds)
     describe(task)  # what no file can hold is named before the training
     folder = Path(folder)
     check_folder(folder, "folder")

@@ -74,6 +74,7 @@ def train_algorithm(
             written first.
 
     Raises:
+        TypeError: `task` is none.
         ValueError: the task has no strings of some length, a step takes more memory than is free,
             with an estimate, or the module is no Neural GPU where the training asks for one.
         CheckpointError: the folder's checkpoint is of another training.
@@ -85,6 +86,8 @@ def train_algorithm(
         >>> result.steps, result.records["symbols"].to_list()
         (2, [4])
     """
+    if not isinstance(task, AlgorithmicTask):
+        raise TypeError(f"task is {task!r}; give a task, such as algorithm('badd')")
     given = module if isinstance(module, nn.Module) else None
     make: ModuleFactory = new_module if module is None or given is not None else module
     check_training_memory(task, training, module=given, device=device)
