@@ -1,5 +1,6 @@
 """The native recurrence against its definition in torch's operations."""
 
+import signal
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from recurrence_problem import Problem, assert_near
 from torchalu import _core
 from torchalu.kernels import recurrence_forms, unroll
 from torchalu.kernels.recurrence import recurrence_anywhere
+from torchalu.nn import DiagonalNeuralGPU
 
 OPERATOR = torch.ops.torchalu.recurrence
 CGRU = [
@@ -323,3 +325,29 @@ def test_an_export_serves_every_batch_size():
     shapes = batch, batch, batch, (None,) * 4
     program = torch.export.export(Model(), inputs(4), dynamic_shapes=shapes)
     assert_near(program.module()(*inputs(7)), Model()(*inputs(7)), 1e-12)
+
+
+@pytest.mark.usefixtures("one_thread")
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no interval timers")
+@pytest.mark.parametrize("batch", [1, 3])
+def test_signals_are_heard_while_it_runs(batch):
+    """Three, a tenth of a second apart: a call that hears none would leave one for its end."""
+    model = DiagonalNeuralGPU(4, maps=96).eval()
+    symbols = torch.ones(batch, 3000 if batch == 1 else 1500, dtype=torch.long)
+    model(symbols[:, :2])
+    heard = []
+
+    def hear(*_):
+        heard.append(len(heard))
+        if len(heard) == 3:
+            raise InterruptedError
+
+    before = signal.signal(signal.SIGALRM, hear)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.1, 0.1)
+        with pytest.raises(InterruptedError), torch.no_grad():
+            model(symbols)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert heard == [0, 1, 2]

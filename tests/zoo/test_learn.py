@@ -6,10 +6,11 @@ import polars as pl
 import pytest
 import torch
 
-from exact_copy import copying_module
+from exact_copy import copying_module, untrained
 from torchalu.tasks import algorithm
 from torchalu.train.algorithms import AlgorithmTraining, train_algorithm
 from torchalu.train.algorithms.result import AlgorithmResult
+from torchalu.zoo import AlgorithmFileError
 from torchalu.zoo.learn import _best, learn
 
 TINY = AlgorithmTraining(
@@ -73,6 +74,13 @@ def test_a_damaged_result_is_set_aside_and_made_anew(tmp_path):
         learn(task, TINY, tmp_path)
     assert path.read_bytes() == whole
     assert (tmp_path / "copy.safetensors.broken").read_bytes() == whole[:-3]
+
+
+def test_a_sound_result_of_another_task_is_no_damaged_one(tmp_path):
+    untrained(algorithm("badd")).save(tmp_path / "copy.safetensors")
+    with pytest.raises(AlgorithmFileError, match=r"of a task with name 'badd'"):
+        learn(algorithm("copy"), TINY, tmp_path)
+    assert (tmp_path / "copy.safetensors").exists()
 
 
 def test_a_folder_that_is_none(tmp_path):

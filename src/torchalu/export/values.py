@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 import sympy
+import torch
 from sympy import Basic, Expr
 
 from torchalu.export.arrays import real_array
 from torchalu.export.operators import half_turns, walk
 from torchalu.export.sympy import check_names
+from torchalu.functional._log_space import cos_pi
 
 _FUNCTIONS: Mapping[type[Basic], Callable[..., np.ndarray]] = {
     sympy.Add: lambda *terms: reduce(np.add, terms),
@@ -70,16 +72,10 @@ def evaluate(expr: Expr, X: Any, names: Sequence[str]) -> np.ndarray:
                     )
                 values[part] = columns[part.name]
             elif (factors := half_turns(part)) is not None:
-                values[part] = _cos_pi(reduce(np.multiply, (values[one] for one in factors)))
+                turns = np.asarray(reduce(np.multiply, (values[one] for one in factors)))
+                values[part] = cos_pi(torch.from_numpy(turns)).numpy()
             elif part.args:
                 values[part] = _FUNCTIONS[type(part)](*(values[child] for child in part.args))
             else:
                 values[part] = np.asarray(float(part))
     return np.broadcast_to(values[expr], (len(table),)).copy()
-
-
-def _cos_pi(half_turns: np.ndarray) -> np.ndarray:
-    """cos(pi q), exactly 0, 1 or -1 at multiples of 1/2."""
-    distance = np.abs(half_turns - 2 * np.round(half_turns / 2))
-    near = np.cos(np.pi * distance)
-    return np.where(distance < 0.25, near, np.sin(np.pi * (0.5 - distance)))

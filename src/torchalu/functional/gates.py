@@ -79,9 +79,11 @@ def gate_probabilities(
     logits = weight.to(torch.promote_types(weight.dtype, torch.float32))
     if mode.startswith("gumbel"):
         logits = logits - _exponential_like(logits).log()
-    if temperature != 1:  # the largest is 0, which no temperature makes infinite
-        logits = (logits - logits.detach().amax(-1, keepdim=True)) / temperature
-    soft = torch.softmax(logits, -1)
+    if temperature == 1:
+        soft = torch.softmax(logits, -1)
+    else:  # the largest is 0, which no temperature makes infinite
+        below = logits - logits.detach().amax(-1, keepdim=True)
+        soft = torch.softmax(below / temperature, -1)
     if mode.endswith("soft"):
         return soft.to(weight.dtype)
     likeliest = logits.argmax(-1, keepdim=True)

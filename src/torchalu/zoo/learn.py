@@ -22,7 +22,7 @@ from torchalu.train.algorithms import (
 )
 from torchalu.train.files import check_folder, remove_unfinished, set_aside
 from torchalu.train.lock import FolderLock
-from torchalu.zoo.algorithm_file import SUFFIX, AlgorithmFileError
+from torchalu.zoo.algorithm_file import SUFFIX, AlgorithmFileError, read_algorithm
 from torchalu.zoo.card import Card
 from torchalu.zoo.learned_algorithm import LearnedAlgorithm
 from torchalu.zoo.shelf import put
@@ -119,11 +119,12 @@ def _check_replaced(folder: Path, task: AlgorithmicTask, starts: range) -> None:
     if not path.exists():
         return
     try:
-        there = LearnedAlgorithm.load(path, task).card.seed
+        read_algorithm(path)
     except AlgorithmFileError as error:
         aside = set_aside(path, ".broken")
         warnings.warn(f"{error}. It is now {aside.name!r}, and training goes on", stacklevel=3)
         return
+    there = LearnedAlgorithm.load(path, task).card.seed
     if there not in starts:
         raise ValueError(
             f"{str(path)!r} is the best of other starts, that of seed {there}, and this training "

@@ -2,17 +2,22 @@
 
 import dataclasses
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
 import pytest
 from torch import nn
 
+from exact_copy import copying_module
 from torchalu.evaluate import string_accuracy
 from torchalu.tasks import algorithm
 from torchalu.train.algorithms import AlgorithmTraining, new_module, train_algorithm
+from torchalu.train.algorithms.give_up import GiveUp
+from torchalu.train.algorithms.hardening import Hardening
 from torchalu.train.algorithms.result import AlgorithmResult, joined
 from torchalu.train.algorithms.training import attempt_seed
+from torchalu.train.algorithms.validation import StringValidation
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -114,3 +119,13 @@ def test_what_generalizes_is_right_on_all_validation_strings(right, noise, gener
     worse = {name: [10 if name == "step" else 0.0] for name in rows}
     records = pl.concat([pl.DataFrame(worse), pl.DataFrame(rows, pl.DataFrame(worse).schema)])
     assert AlgorithmResult(nn.Identity(), records, "ended", 20, 20, 1.0).generalizes is generalizes
+
+
+def test_lengths_that_a_giving_up_needs():
+    validation = StringValidation(algorithm("copy"), [3], count=2, seed=0)
+    hook = GiveUp(Hardening(0.5, ramp=10, settle=10), patience=5)
+    row = validation(copying_module())
+    with pytest.raises(ValueError, match=r"at is None, and the training validates at 3 symbols; g"):
+        hook.after_evaluation(SimpleNamespace(step=1), row)
+    with pytest.raises(ValueError, match=r"symbols names no length to validate at"):
+        StringValidation(algorithm("copy"), [], count=2, seed=0)
