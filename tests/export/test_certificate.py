@@ -35,7 +35,16 @@ def test_errors_by_hand():
         tolerance=0.5,
         exact=False,
         input_ranges={"a": (1.0, 5.0), "b": (-6.0, 4.0)},
+        small_rows=1,
     )
+
+
+def test_rows_that_the_least_scale_judges_are_counted():
+    y = np.array([[1e4, 1.0], [1.0, 1.0], [1e4, 1e-4], [-1e-9, 0.0]])
+    certificate = certify(lambda X: y, np.zeros((4, 1)), y)
+    assert certificate.small_rows == 3
+    assert "below 0.001 of the root mean square, by which they are judged: 3\n" in str(certificate)
+    assert "root mean square" not in str(certify(lambda X: y[:1], np.zeros((1, 1)), y[:1]))
 
 
 def test_relative_error_is_that_of_the_row():
@@ -236,6 +245,7 @@ def test_json_has_all_fields():
         "exact": True,
         "input_ranges": {"x0": [1.0, 5.0], "x1": [-6.0, 4.0]},
         "non_finite_rows": 0,
+        "small_rows": 0,
     }
 
 

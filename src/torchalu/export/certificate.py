@@ -61,6 +61,9 @@ class Certificate:
             `tolerance`.
         input_ranges: the lowest and the highest value of each input that was checked.
         non_finite_rows: in how many rows the prediction was NaN or infinite.
+        small_rows: in how many rows a target is smaller than a thousandth of the root mean square,
+            so that the error of the row, as a part of its own target, may be larger than
+            `max_rel_error`.
     """
 
     rows: int
@@ -72,6 +75,7 @@ class Certificate:
     exact: bool
     input_ranges: Mapping[str, tuple[float, float]]
     non_finite_rows: int = 0
+    small_rows: int = 0
 
     def to_json(self) -> str:
         """The certificate as JSON, with the fields as keys; an infinity is the string "inf"."""
@@ -90,6 +94,11 @@ class Certificate:
         ]
         if self.non_finite_rows:
             lines.append(f"the prediction is NaN or infinite in {self.non_finite_rows} rows")
+        if self.small_rows:
+            lines.append(
+                f"rows whose target is below {_RMS_SHARE:g} of the root mean square, by which they "
+                f"are judged: {self.small_rows}"
+            )
         if self.max_rel_error_before is not None and self.max_abs_error_before is not None:
             lines.append(
                 f"before snapping: largest relative error {self.max_rel_error_before:.3g}, "
@@ -196,6 +205,7 @@ def certify(
         exact=bad == 0 and relative <= tolerance,
         input_ranges={name: (low, high) for name, low, high in ranges},
         non_finite_rows=bad,
+        small_rows=_small_rows(targets),
     )
 
 
@@ -333,17 +343,28 @@ def relative_errors(error: np.ndarray, targets: np.ndarray) -> np.ndarray:
         (rows,) or (rows, outputs), all of them.
     """
     magnitude = np.abs(targets)
-    largest, unit = _units(targets)
-    rms = unit * np.sqrt(np.mean((targets / unit) ** 2, axis=0))
+    largest, _ = _units(targets)
     shifted = targets / 2 - targets[0] / 2  # a difference may overflow
     _, half = _units(shifted)
     with np.errstate(over="ignore"):
         deviation = 2 * half * np.std(shifted / half, axis=0)
-    scale = np.maximum(magnitude, _RMS_SHARE * rms)
+    scale = np.maximum(magnitude, _least_scale(targets))
     tiny = (error <= ROUNDING * magnitude) | (deviation <= ROUNDING * largest)
     scale = np.where(tiny, scale, np.minimum(scale, MOST_DEVIATIONS * deviation))
     with np.errstate(all="ignore"):
         return np.where(error == 0, 0.0, error / scale)
+
+
+def _small_rows(targets: np.ndarray) -> int:
+    """In how many rows a target is smaller than the least scale of its output."""
+    targets = targets.reshape(len(targets), -1)
+    return int((np.abs(targets) < _least_scale(targets)).any(axis=1).sum())
+
+
+def _least_scale(targets: np.ndarray) -> np.ndarray:
+    """A thousandth of the root mean square of each output."""
+    _, unit = _units(targets)
+    return _RMS_SHARE * unit * np.sqrt(np.mean((targets / unit) ** 2, axis=0))
 
 
 def _units(columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
