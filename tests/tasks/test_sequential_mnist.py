@@ -146,3 +146,9 @@ def test_recut_gives_each_epoch_its_own_sequences():
     fixed = SequentialMNIST("sum", 3, TEN, seed=1)
     assert again.sequences.equal(fixed.sequences)
     assert again.targets().equal(fixed.targets())
+
+
+def test_products_that_float32_does_not_hold_are_refused():
+    nines = Digits(TEN.images[:1].expand(50, -1, -1), torch.full((50,), 9))
+    with pytest.raises(ValueError, match=r"length is 50, and the product .* to 5.15e\+47, which"):
+        SequentialMNIST("product", 50, nines).batch(0)

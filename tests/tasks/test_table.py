@@ -116,6 +116,8 @@ def test_masked_cells():
     assert Table(masked, Y).X.tolist() == np.array(X).tolist()
     masked.mask[2, 1] = True
     fails(Table, masked, Y, names=["a", "b"], parts=["column 'b', row 3: '--' is masked", "fill"])
+    weight = np.ma.masked_array([1.0, 5.0, 1.0], mask=[0, 1, 0])
+    fails(Table, X, Y, sample_weight=weight, parts=["sample_weight has masked entries"])
     target = np.ma.masked_array(np.array(Y, dtype=float), mask=[0, 1, 0])
     fails(Table, X, target, target="age", parts=["column 'age', row 2: '--' is masked"])
 

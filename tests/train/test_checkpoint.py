@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 import torch
 from safetensors.torch import load, save
@@ -24,6 +25,15 @@ def test_a_checkpoint_of_another_run_is_refused(tmp_path):
         fit(model(), sample, loss, configuration(), folder=tmp_path, optimizer=torch.optim.SGD)
     with pytest.raises(CheckpointError, match=r"a run with dtypes.0.weight = 'torch.float32', and"):
         fit(model().double(), sample, loss, configuration(), folder=tmp_path)
+    frozen = model()
+    frozen[0].requires_grad_(False)
+    with pytest.raises(CheckpointError, match=r"trained = \{\}, and this one has \['1.weight'\]"):
+        fit(frozen, sample, loss, configuration(), folder=tmp_path)
+
+
+def test_a_number_of_numpy_is_a_number(tmp_path):
+    fit(model(), sample, loss, configuration(evaluate_every=np.int64(20)), folder=tmp_path)
+    fit(model(), sample, loss, configuration(evaluate_every=20), folder=tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -233,6 +233,15 @@ def test_fewer_steps_than_were_taken_before_the_first_evaluation(tmp_path):
     assert same(result.best_state, fit(model(), sample, loss, configuration(steps=9)).last_state)
 
 
+def test_parameters_that_are_not_finite_in_the_end_are_no_finished_run():
+    def kinked(module, batch):
+        return (module(batch[0]) * 0).abs().sqrt().sum()  # 0, with a slope of NaN
+
+    result = fit(model(), sample, kinked, configuration(steps=1))
+    assert result.status == "nan"
+    assert not result.last_state["0.weight"].isfinite().all()
+
+
 def test_the_global_generator_is_left_alone():
     state = torch.get_rng_state()
     fit(model(), sample, loss, configuration(steps=5))
@@ -264,6 +273,9 @@ def test_wrong_functions_are_named():
         fit(model(), sample, lambda m, b: 1.0, configuration())  # pyright: ignore
     with pytest.raises(ValueError, match=r"evaluate gives \['error'\]; it must give a validation"):
         fit(model(), sample, loss, configuration(), evaluate=lambda m: {"error": 1.0})
+    with pytest.raises(ValueError, match="and no step or training_loss, which the loop writes"):
+        row = {"validation_loss": 1.0, "step": 7.0}
+        fit(model(), sample, loss, configuration(), evaluate=lambda m: row)
     names = iter(["a", "b", "c"])
     with pytest.raises(ValueError, match="give the same names each time"):
         fit(

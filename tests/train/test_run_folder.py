@@ -198,6 +198,44 @@ def test_a_marker_that_cannot_be_read(done, caplog, content):
         assert (done / "parts" / "corrupt" / f"sub-0-{number}" / "sub-0.json").exists()
 
 
+def test_a_part_of_another_chunk_is_corrupt(done, caplog):
+    for suffix in (*PARTS, ".json"):
+        (done / "parts" / f"sub-2{suffix}").write_bytes(
+            (done / "parts" / f"sub-0{suffix}").read_bytes()
+        )
+    with RunFolder(done, Subtraction(3)) as folder:
+        assert folder.done == ["sub-0", "sub-1"]
+    assert "part 'sub-2' of " in caplog.text
+    assert "sub-2.json is that of sub-0" in caplog.text
+
+
+def test_a_sound_part_that_cannot_be_read_now_stays(done, monkeypatch):
+    read = Path.read_bytes
+
+    def too_many(path):
+        if path.suffix == ".parquet":
+            raise OSError(errno.EMFILE, "Too many open files", str(path))
+        return read(path)
+
+    before = contents(done)
+    with monkeypatch.context() as context, pytest.raises(OSError, match="Too many open files"):
+        context.setattr(Path, "read_bytes", too_many)
+        RunFolder(done, Subtraction(3))
+    assert contents(done) == before
+    with RunFolder(done, Subtraction(3)) as folder:
+        assert not folder.todo
+
+
+def test_a_disk_that_is_full_at_the_lock_holds_nothing(done, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as context, pytest.raises(OSError, match=r"no disk space .*lock'"):
+        context.setattr(os, "pwrite", full)
+        RunFolder(done, Subtraction(3))
+    RunFolder(done, Subtraction(3)).close()
+
+
 def test_a_part_without_its_marker_is_not_done(done):
     before = contents(done)
     (done / "parts" / "sub-2.json").unlink()

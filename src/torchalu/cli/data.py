@@ -82,16 +82,17 @@ class Data:
             ValueError: if what was got is not what was published.
             ImportError: if a package is needed to read them and not installed.
         """
+        out = None if self.out is None else self.out.expanduser()  # a shell leaves --out=~ as it is
         if self.list or self.name is None:
-            _print_list(self.out)
+            _print_list(out)
             return 0
         files = _ENTRIES[self.name].files
         say = _silent if self.quiet else print
         if not files.fetched:
-            files.check_all(self.out)
-            say(f"{files.title} is in {files.folder(self.out)} already")
+            files.check_all(out)
+            say(f"{files.title} is in {files.folder(out)} already")
             return 0
-        folder = self.out or data_folder(None) or cache_folder(self.name)
+        folder = out or data_folder(None) or cache_folder(self.name)
         if folder.is_dir() and _complete(files, folder):
             say(f"{files.title} is in {files.folder(folder)} already")
             return 0

@@ -71,9 +71,12 @@ def check_settings(study: Study, folder: Path, *, replace: bool = False) -> None
         views[name] = _setting_digests(both.describe(_settings(study))), both.keys
     for name, (digests, keys) in views.items():
         path, made = _seeds_path(folder, name), _made_path(folder, name)
+        if name != study.name and not _is_there(folder, name):
+            continue
         if digests and path.exists():
             entries = _entries(made)
             _check_made(path, made, entries)
+            _check_study(path, entries, name)
             there = read_outcomes(
                 path, pl.DataFrame([json.loads(labels) for labels in digests]), keys
             )
@@ -83,7 +86,7 @@ def check_settings(study: Study, folder: Path, *, replace: bool = False) -> None
             kept = of_others if replace else there
             for others, rows in ((trained, kept), (entries, of_others)):  # ends count beside others
                 _check_settings(path, others, {"settings": digests, "ends": ends}, keys, rows)
-        elif name == study.name and not path.exists():
+        elif not path.exists():
             _check_present(path, made, _entries(made).keys() - {_name_of(study)})
 
 
@@ -98,6 +101,9 @@ def _of_other_seeds(there: pl.DataFrame, study: Study) -> pl.DataFrame:
 def _seeds(study: Study) -> tuple[int, int] | None:
     """The first and the last seed of a study, if it says which it has."""
     seeds: Any = study.configuration.get("seeds")
+    first: Any = study.configuration.get("first_seed")
+    if isinstance(seeds, int) and isinstance(first, int):
+        return first, first + seeds - 1
     return (seeds[0], seeds[-1]) if isinstance(seeds, list) else None
 
 
@@ -118,11 +124,12 @@ def _merge(run: RunFolder, folder: Path, command: str, *, replace: bool) -> list
     made = _made_path(folder, run.study.name)
     keys = list(run.study.keys)
     mine = run.outcomes()
+    _check_once(run, mine)
     rows, before = mine, 0
     entries, entry = _entries(made), _entry(run, command)
     for name in _pooled_with(run.study.name):
         path = _seeds_path(folder, name)
-        if path.exists():
+        if _is_there(folder, name):
             both = counterparts(run.study.name, name)
             others = _others(read_outcomes(path, mine, both.keys), both.relabel(mine), both.keys)
             digests = _setting_digests(both.describe(_settings(run.study)))
@@ -130,6 +137,7 @@ def _merge(run: RunFolder, folder: Path, command: str, *, replace: bool) -> list
             _check_settings(path, theirs, entry | {"settings": digests}, both.keys, others)
     if seeds.exists():
         _check_made(seeds, made, entries)
+        _check_study(seeds, entries, run.study.name)
         there = read_outcomes(seeds, mine, keys)
         _check_count(seeds, made, there)
         before = there.height
@@ -153,7 +161,7 @@ def _merge(run: RunFolder, folder: Path, command: str, *, replace: bool) -> list
     tables = _tables(run.study, rows, folder)
     for name in including(run.study.name):
         path = _seeds_path(folder, name)
-        if path.exists():
+        if _is_there(folder, name):
             other = get(name)()
             tables += _tables(other, read_outcomes(path, mine, other.keys), folder)
     return [seeds, *tables, made]
@@ -168,7 +176,7 @@ def _tables(study: Study, rows: pl.DataFrame, folder: Path) -> list[Path]:
     """Writes the tables of a study, with the outcomes of what it includes."""
     for name in included(study.name):
         path = _seeds_path(folder, name)
-        if path.exists():
+        if _is_there(folder, name):
             theirs = read_outcomes(path, rows, get(name)().keys)
             more = _others(counterparts(name, study.name).relabel(theirs), rows, study.keys)
             rows = pl.concat([rows, more], how="diagonal_relaxed")
@@ -195,6 +203,19 @@ def _made_path(folder: Path, name: str) -> Path:
     return folder / f"{name.rpartition('.')[2]}.json"
 
 
+def _is_there(folder: Path, name: str) -> bool:
+    """Whether a folder has outcomes of an experiment, and not of another paper's of that name."""
+    entries = _entries(_made_path(folder, name)).values()
+    return _seeds_path(folder, name).exists() and all(_study_of(e, name) == name for e in entries)
+
+
+def _study_of(entry: dict[str, Any], default: str) -> str:
+    """The experiment that a run was of; earlier versions noted it in the command alone."""
+    words = entry["command"].split()
+    named = words[2] if words[:2] == ["torchalu", "run"] and len(words) > 2 else default
+    return entry.get("study", named)
+
+
 def _check_same(path: Path, there: pl.DataFrame, mine: pl.DataFrame, keys: list[str]) -> None:
     """No row that is there may stand in for another with the same keys; seconds may differ."""
     pairs = there.join(mine, on=keys, how="inner", nulls_equal=True, suffix=" of the run")
@@ -219,6 +240,26 @@ def _check_made(seeds: Path, made: Path, entries: dict[str, dict[str, Any]]) -> 
             f"{str(seeds)!r} is there, but {str(made)!r}, which says by which runs, is not, or "
             "names none; restore it, or name another folder"
         )
+
+
+def _check_once(run: RunFolder, mine: pl.DataFrame) -> None:
+    """No two parts of a run may have the same outcome."""
+    twice = mine.filter(mine.select(run.study.keys).is_duplicated()) if mine.height else mine
+    if twice.height:
+        raise ValueError(
+            f"{str(run.path)!r} has {twice.row(0, named=True)} twice; its parts are not those that "
+            "were written; remove one of them, and run the same command again"
+        )
+
+
+def _check_study(seeds: Path, entries: dict[str, dict[str, Any]], name: str) -> None:
+    """The outcomes have to be of this experiment: another paper's may have the same last name."""
+    for entry in entries.values():
+        if (other := _study_of(entry, name)) != name:
+            raise ValueError(
+                f"{str(seeds)!r} has outcomes of {other}, and those of {name} would have the same "
+                "name; name another folder"
+            )
 
 
 def _check_present(seeds: Path, made: Path, others: Collection[str]) -> None:
@@ -370,6 +411,7 @@ def _entry(run: RunFolder, command: str) -> dict[str, Any]:
     """What made a run's outcomes."""
     versions: Any = run.environments[-1]["versions"]
     return {
+        "study": run.study.name,
         "configuration": _name_of(run.study),
         "command": command,
         "torchalu": versions["torchalu"],

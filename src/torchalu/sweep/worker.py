@@ -51,7 +51,7 @@ class Worker:
         self._ours, theirs = Pipe()
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-c", _PROGRAM, str(theirs.fileno())],
+                [sys.executable, "-P", "-c", _PROGRAM, str(theirs.fileno())],
                 stdin=subprocess.PIPE,  # nothing is written; it is closed when this process ends
                 pass_fds=[theirs.fileno()],
                 env=_MEMORY | os.environ,

@@ -171,7 +171,13 @@ class RecurrentFunction:
         uniform = random.random((rows, length, self.in_features), np.float32)
         low, high = self.sampling_range
         inputs = torch.from_numpy(uniform).mul_(high - low).add_(low)
-        return SeriesBatch(inputs, self.target(inputs.double()).float())
+        targets = self.target(inputs.double()).float()
+        if not (inputs.isfinite().all() and targets.isfinite().all()):
+            raise ValueError(
+                f"sampling_range is {self.sampling_range}, and series of {length} steps have inputs "
+                f"or targets of {self.operation!r} that float32 does not hold; give a smaller range"
+            )
+        return SeriesBatch(inputs, targets)
 
 
 def random_sections(in_features: int, seed: int = 0) -> tuple[Section, Section]:

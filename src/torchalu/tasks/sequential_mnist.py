@@ -168,7 +168,13 @@ class SequentialMNIST:
     def _make(self, sequences: Int64[Tensor, "batch length"]) -> SequenceBatch:
         """Images and targets of some sequences."""
         images = normalize(self.digits.images[sequences]).unsqueeze(2)
-        return SequenceBatch(images, self._prefixes(sequences).float())
+        targets = self._prefixes(sequences)
+        if not targets.float().isfinite().all():
+            raise ValueError(
+                f"length is {self.length}, and the {self.operation} of such a sequence comes to "
+                f"{targets.max():.3g}, which float32 does not hold; give shorter sequences"
+            )
+        return SequenceBatch(images, targets.float())
 
     def _prefixes(
         self, sequences: Int64[Tensor, "batch length"]

@@ -81,6 +81,8 @@ class Table:
         object.__setattr__(self, "X", numbers(X, names))
         object.__setattr__(self, "y", numbers(y[:, None], (self.target,))[:, 0])
         if self.sample_weight is not None:
+            if np.ma.is_masked(self.sample_weight):
+                raise TableError("sample_weight has masked entries; remove these rows, or give 0")
             weight = _check_weight(np.asarray(self.sample_weight), len(y))
             object.__setattr__(self, "sample_weight", weight)
 

@@ -109,6 +109,8 @@ def plain(value: Any) -> Any:
     if isinstance(value, Tensor):
         numbers = value.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy()
         return [str(value.dtype), list(value.shape), _digest(numbers)]
+    if isinstance(value, np.generic):
+        return plain(value.item())
     if isinstance(value, np.ndarray):
         return [str(value.dtype), list(value.shape), _digest(value)]
     if value is None or isinstance(value, (int, str)):

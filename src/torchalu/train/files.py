@@ -41,15 +41,30 @@ def write_atomic(path: str | os.PathLike[str], content: str | bytes) -> None:
     try:
         _write(path, data)
     except OSError as error:
-        if error.errno in _FULL:
-            problem = (
-                f"no disk space for the {len(data)} bytes of {str(path)!r}; free some and run the "
-                "same command again: what was written before is kept"
-            )
-        else:
-            why = error.strerror or error
-            problem = f"{str(path)!r} cannot be written: {why}; mend that, or name another place"
-        raise OSError(error.errno, problem) from error
+        raise unwritten(path, len(data), error) from error
+
+
+def unwritten(path: str | os.PathLike[str], size: int, error: OSError) -> OSError:
+    """The error of a file that could not be written, with what to do.
+
+    Args:
+        path: of the file.
+        size: how many bytes it was to have.
+        error: what the operating system said.
+
+    Example:
+        >>> print(unwritten("a", 5, OSError(errno.EROFS, "Read-only file system")))
+        [Errno 30] 'a' cannot be written: Read-only file system; mend that, or name another place
+    """
+    if error.errno in _FULL:
+        problem = (
+            f"no disk space for the {size} bytes of {str(path)!r}; free some and run the "
+            "same command again: what was written before is kept"
+        )
+    else:
+        why = error.strerror or error
+        problem = f"{str(path)!r} cannot be written: {why}; mend that, or name another place"
+    return OSError(error.errno, problem)
 
 
 def check_folder(path: str | os.PathLike[str], name: str) -> None:
@@ -69,8 +84,8 @@ def check_folder(path: str | os.PathLike[str], name: str) -> None:
         ValueError: --results is '/dev/null/results', but '/dev/null' is no folder; name another
     """
     there = Path(path)
-    while not there.exists() and there != there.parent:
-        there = there.parent
+    while not (there.exists() or there.is_symlink()) and there != there.parent:
+        there = there.parent  # a link to nothing stays
     problem = "may not be written to" if there.is_dir() else "is no folder"
     if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
         raise ValueError(f"{name} is {str(path)!r}, but {str(there)!r} {problem}; name another")

@@ -9,6 +9,8 @@ import platform
 from pathlib import Path
 from typing import Any
 
+from torchalu.train.files import unwritten
+
 
 class FolderLock:
     """Holds a folder for this process; the operating system lets go of it when the process ends.
@@ -18,6 +20,7 @@ class FolderLock:
 
     Raises:
         BlockingIOError: if another process, or another part of this one, holds the folder.
+        OSError: if the file cannot be written.
 
     Example:
         >>> import tempfile
@@ -41,8 +44,12 @@ class FolderLock:
             self.release()
             raise
         note = json.dumps({"pid": os.getpid(), "host": platform.node()})
-        os.ftruncate(self._file, 0)
-        os.pwrite(self._file, note.encode(), 0)
+        try:
+            os.ftruncate(self._file, 0)
+            os.pwrite(self._file, note.encode(), 0)
+        except OSError as error:
+            self.release()
+            raise unwritten(path, len(note), error) from error
 
     def release(self) -> None:
         """Lets go of the folder; the file stays, for removing it could free another's lock."""

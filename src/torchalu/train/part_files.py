@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import io
 import json
@@ -18,6 +19,9 @@ from torchalu.train.study import Part
 
 RECORDS, OUTCOMES, WEIGHTS, MARKER = ".parquet", ".outcomes.parquet", ".safetensors", ".json"
 SUFFIXES = (RECORDS, OUTCOMES, WEIGHTS)
+
+_PASSING = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ESTALE, errno.EACCES, errno.EPERM)
+"""What keeps a sound file from being read."""
 
 
 @dataclass(frozen=True)
@@ -97,10 +101,14 @@ def read_part(folder: Path, chunk: str) -> tuple[pl.DataFrame, Cost]:
 
     Raises:
         CorruptPart: if a file is missing, cannot be read, or is not what was written.
+        OSError: if that is no fault of the file: too many are open, memory is short, or it may not
+            be read.
     """
     try:
         marker = json.loads((folder / f"{chunk}{MARKER}").read_bytes())
         cost = _cost(marker)
+        if marker["chunk"] != chunk:
+            raise CorruptPart(f"{chunk}{MARKER} is that of {marker['chunk']}")
         for suffix in SUFFIXES:
             name = f"{chunk}{suffix}"
             found = _sum((folder / name).read_bytes())
@@ -110,6 +118,8 @@ def read_part(folder: Path, chunk: str) -> tuple[pl.DataFrame, Cost]:
     except FileNotFoundError as error:
         raise CorruptPart(f"{Path(error.filename).name} is missing") from error
     except OSError as error:
+        if error.errno in _PASSING:
+            raise
         raise CorruptPart(f"{error.filename}: {error.strerror}") from error
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         if isinstance(error, CorruptPart):

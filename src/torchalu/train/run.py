@@ -38,7 +38,8 @@ class TrainingResult:
         records: a row an evaluation: step, training_loss (of the batch before, without the units'
             penalties), what `evaluate` answered with, and the columns of hooks.
         status: "finished"; "ended" if a hook ended the run; "nan" if a loss was not finite, and
-            then the states are those before it.
+            then the states are those before it, or if the trained parameters are not finite in the
+            end, as after a gradient that was not.
         steps: optimizer steps taken.
         best_step: the step with the lowest validation loss; the last one if nothing is evaluated.
         best_state: what the module's `state_dict` was then.
@@ -142,7 +143,8 @@ class Run:
             for hook in self.hooks.values():
                 hook.after_evaluation(self.progress, row)
         if last or self.progress.ended:
-            self.status = "finished" if last else "ended"
+            finite = all(bool(p.isfinite().all()) for p in self.parameters)
+            self.status = ("finished" if last else "ended") if finite else "nan"
 
     def forward(self) -> Tensor:
         """The loss of the step's batch, with the other measures left in `progress`."""
@@ -204,10 +206,10 @@ class Run:
         """What an evaluation answers with, without gradients."""
         with torch.no_grad(), evaluation_mode(self.module):
             row = evaluate(self.module)
-        if "validation_loss" not in row:
+        if "validation_loss" not in row or not row.keys().isdisjoint(_OWN_COLUMNS):
             raise ValueError(
-                f"evaluate gives {sorted(set(row) - set(_OWN_COLUMNS))}; it must give a "
-                "validation_loss, by which the best step is chosen"
+                f"evaluate gives {sorted(row)}; it must give a validation_loss, by which the best "
+                f"step is chosen, and no {' or '.join(_OWN_COLUMNS)}, which the loop writes itself"
             )
         return row
 
@@ -273,6 +275,9 @@ class Run:
             "parameters": shapes,
             "dtypes": dtypes,
         }
+        trained = [name for name, p in self.module.named_parameters() if p.requires_grad]
+        if len(trained) < sum(1 for _ in self.module.parameters()):
+            identity["trained"] = trained
         return {"hooks": hooks} | identity if hooks else identity
 
     def cuda_devices(self) -> list[int]:
