@@ -61,11 +61,12 @@ def test_a_root_at_its_zero_has_intervals():
     away = (a > 0) | (b > 0)  # y**2 has a slope there; its noise is twice that of y
     y = model.predict(pd.DataFrame({"a": a, "b": b}))[away]
     noisy = y * (1 + 0.01 * np.random.default_rng(1).standard_normal(36)[away])
-    free = (noisy**2 - b[away] ** 2) / y**2
-    share = a[away] ** 2 / y**2
-    slope = share @ free / (share @ share)
-    error = np.sqrt(((free - slope * share) ** 2).sum() / (len(free) - 1) / (share @ share))
-    half = stats.t.ppf(0.975, len(free) - 1) * error
+    shares = np.stack([a[away] ** 2, b[away] ** 2], 1) / y[:, None] ** 2
+    free = noisy**2 / y**2
+    freedom = len(free) - 2
+    left = free - shares @ np.linalg.lstsq(shares, free)[0]
+    error = np.sqrt(left @ left / freedom * np.linalg.inv(shares.T @ shares)[0, 0])
+    half = stats.t.ppf(0.975, freedom) * error
     constant = model.constants_["coefficient of a**2"]
     assert (constant.high - constant.low) / 2 == pytest.approx(half, rel=0.1)
     assert constant.low < 1 < constant.high

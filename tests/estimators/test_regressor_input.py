@@ -168,6 +168,18 @@ def test_columns_at_the_limits_of_magnitude(factor):
     assert model.certificate_.exact
 
 
+@pytest.mark.parametrize("name", ["", "  ", "x\ny"])
+def test_a_name_that_cannot_be_read_is_refused(name):
+    frame = pd.DataFrame(GOOD, columns=["a", name])
+    with pytest.raises(ValueError, match=r"column 2 of X has the name .*; rename it"):
+        ArithmeticRegressor().fit(frame, GOOD[:, 0])
+
+
+def test_weights_that_have_no_square_are_refused():
+    with pytest.raises(ValueError, match=r"sample_weight is at most 1e-200; allowed: 1e-100 or"):
+        ArithmeticRegressor().fit(GOOD, GOOD[:, 0], sample_weight=[1e-200] * len(GOOD))
+
+
 def test_two_columns_of_one_name_are_refused():
     frame = pd.DataFrame(GOOD, columns=["a", "a"])
     with pytest.raises(ValueError, match=r"X has more than one column 'a'; .*; rename them"):

@@ -157,11 +157,33 @@ def test_single_runs_are_neither_tied_nor_apart():
             lambda: compare(runs(a=[1.0]), "unit", "accuracy", baseline="relu"),
             "baseline is 'relu', which unit does not hold; it holds a",
         ),
+        (
+            lambda: compare(runs(a=[1.0]), "unit", "accuracy", within="unit"),
+            r"within is 'unit'; give a list of columns, such as \['unit'\]",
+        ),
+        (
+            lambda: compare(runs(a=[1.0]), "unit", "accuracy", within=["unit"]),
+            "within and by hold 'unit', a column of the comparison or a repetition",
+        ),
+        (
+            lambda: compare(runs(a=[1.0]).rename({"unit": "n"}), "n", "accuracy"),
+            "within and by hold 'n', a column",
+        ),
+        (lambda: compare(runs(a=[1.0]), "unit", "accuracy", significance=7), "significance is 7"),
     ],
 )
 def test_wrong_arguments_are_named(call, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((TypeError, ValueError), match=message):
         call()
+
+
+def test_a_group_named_null_is_a_group():
+    frame = pl.DataFrame({"unit": [None, None, None, "b", "b", "b"], "a": [*FIRST[:3], *FIRST[:3]]})
+    frame = frame.with_columns(a=pl.col("a") - 5 * pl.col("unit").is_not_null())
+    named = compare(frame.with_columns(pl.col("unit").fill_null("a")), "unit", "a")
+    table = compare(frame, "unit", "a")
+    assert table["p_best"].to_list() == named["p_best"].to_list()
+    assert table["p_best"][1] is not None
 
 
 def test_the_interval_of_a_group_is_scipys_at_95_percent():

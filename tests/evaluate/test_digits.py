@@ -55,7 +55,15 @@ def test_columns_are_flattened():
 def test_wrong_arguments_are_named():
     with pytest.raises(ValueError, match=r"predictions has shape \(2,\) and targets \(1,\)"):
         matching_digits([1, 2], [1])
-    with pytest.raises(ValueError, match="targets holds a number that is no integer"):
+    with pytest.raises(ValueError, match=r"targets holds 1\.5, which is no integer"):
         matching_digits([1], [1.5])
-    with pytest.raises(ValueError, match="targets holds a number that is no integer"):
+    with pytest.raises(ValueError, match="targets holds nan, which is no integer"):
         matching_digits([1], [float("nan")])
+    with pytest.raises(ValueError, match="targets holds 1, which is no integer"):
+        matching_digits([1], ["1"])
+    with pytest.raises(ValueError, match="predictions has the dtype complex128; give real"):
+        matching_digits([1j], [1])
+
+
+def test_integers_of_any_size():
+    assert matching_digits([1e20, 10**30 + 2], [10**20, 10**30 + 1]).tolist() == [1.0, 30 / 31]

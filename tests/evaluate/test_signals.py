@@ -30,11 +30,26 @@ def test_equals_numpy_at_each_step(kind):
                 assert value == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.mark.parametrize("size", [1e-6, 1e6])
+def test_the_size_of_a_signal_does_not_matter(size):
+    module = DiagonalNeuralGPU(4, maps=6, generator=torch.Generator().manual_seed(0)).eval()
+    symbols = torch.tensor([[1, 2], [2, 1], [3, 2], [2, 2], [1, 1]])
+    signal = symbols[:, :1].double()
+    for one, other in zip(
+        signal_correlations(module, symbols, signal),
+        signal_correlations(module, symbols, size * signal),
+        strict=True,
+    ):
+        torch.testing.assert_close(one, other)
+        assert one.any()
+
+
 def test_a_constant_signal_has_no_correlation():
     module = DiagonalNeuralGPU(3, maps=3, generator=torch.Generator().manual_seed(0)).eval()
     symbols = torch.tensor([[1, 2], [2, 1], [2, 2]])
-    for correlations in signal_correlations(module, symbols, torch.ones(3, 1)):
-        assert not correlations.any()
+    for constant in (0.0, 1.0, 0.1, 1e30):
+        for correlations in signal_correlations(module, symbols, torch.full((3, 1), constant)):
+            assert not correlations.any()
 
 
 @pytest.mark.parametrize("strings", [1, 3])

@@ -197,6 +197,11 @@ def test_group_sum_counts():
         ({"probabilities": torch.ones(6, 15).double()}, ValueError, r"\(6, 15\).*give \(out, 16\)"),
         ({"connections": torch.zeros(3, 6, dtype=torch.int64)}, ValueError, r"\(2, out\)"),
         ({"connections": torch.zeros(6, dtype=torch.int64)}, ValueError, r"connections \(6,\)"),
+        (
+            {"connections": torch.zeros(2, 6).double()},
+            TypeError,
+            "connections is torch.float64; giv",
+        ),
     ],
 )
 def test_bad_arguments(changes, error, message):
@@ -219,6 +224,14 @@ def test_bad_weights_and_groups():
         gate_coefficients(torch.zeros(3, 4))
     with pytest.raises(ValueError, match="must be a multiple of num_groups"):
         group_sum(torch.zeros(7), 2)
+    with pytest.raises(ValueError, match=r"num_groups is 2\.5"):
+        group_sum(torch.zeros(7), 2.5)  # pyright: ignore[reportArgumentType]
+
+
+def test_no_temperature_is_too_small():
+    weight = torch.randn(2, 16, generator=torch.Generator().manual_seed(0))
+    hard = gate_probabilities(weight, mode="hard")
+    assert gate_probabilities(weight, temperature=1e-320).equal(hard)
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])

@@ -136,6 +136,22 @@ def test_zero_times_an_overflow_is_zero_and_nan_stays_nan():
     assert output[1].isnan()
 
 
+def test_a_weight_that_is_no_number_is_not_hidden():
+    x = torch.tensor([[2.0, 3.0], [2.0**100, 2.0**100]])
+    weight = torch.tensor([[float("nan"), 1.0], [1.0, 0.0], [1.0, 1.0]], requires_grad=True)
+    output = functional.gated_nau_nmu(x, torch.zeros(3, 2), weight, torch.zeros(3, 2))
+    assert output[:, 0].isnan().all()
+    assert output[:, 1].tolist() == [1.0, 2.0**99]
+    assert output[1, 2] == torch.finfo(torch.float32).max / 2
+    (slope,) = torch.autograd.grad(output[0, 1], weight)
+    assert slope[1].tolist() == [0.5, 2.0]
+
+
+def test_an_input_that_is_no_tensor_is_named():
+    with pytest.raises(TypeError, match=r"input is a list; give a tensor \(\*, in\)"):
+        functional.nau([1.0, 2.0], torch.ones(1, 2))  # pyright: ignore[reportArgumentType]
+
+
 def test_wrong_arguments_are_named():
     x, matrix = torch.ones(3, 2), torch.ones(1, 2)
     with pytest.raises(ValueError, match=r"reciprocal_weight \(1, 3\): the last dimension"):

@@ -273,8 +273,8 @@ def test_wrong_functions_are_named():
         fit(model(), sample, lambda m, b: 1.0, configuration())  # pyright: ignore
     with pytest.raises(ValueError, match=r"evaluate gives \['error'\]; it must give a validation"):
         fit(model(), sample, loss, configuration(), evaluate=lambda m: {"error": 1.0})
+    row = {"validation_loss": 1.0, "step": 7.0}
     with pytest.raises(ValueError, match="and no step or training_loss, which the loop writes"):
-        row = {"validation_loss": 1.0, "step": 7.0}
         fit(model(), sample, loss, configuration(), evaluate=lambda m: row)
     names = iter(["a", "b", "c"])
     with pytest.raises(ValueError, match="give the same names each time"):

@@ -218,9 +218,10 @@ def test_a_sound_part_that_cannot_be_read_now_stays(done, monkeypatch):
         return read(path)
 
     before = contents(done)
-    with monkeypatch.context() as context, pytest.raises(OSError, match="Too many open files"):
+    with monkeypatch.context() as context:
         context.setattr(Path, "read_bytes", too_many)
-        RunFolder(done, Subtraction(3))
+        with pytest.raises(OSError, match="Too many open files"):
+            RunFolder(done, Subtraction(3))
     assert contents(done) == before
     with RunFolder(done, Subtraction(3)) as folder:
         assert not folder.todo
@@ -230,9 +231,10 @@ def test_a_disk_that_is_full_at_the_lock_holds_nothing(done, monkeypatch):
     def full(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    with monkeypatch.context() as context, pytest.raises(OSError, match=r"no disk space .*lock'"):
+    with monkeypatch.context() as context:
         context.setattr(os, "pwrite", full)
-        RunFolder(done, Subtraction(3))
+        with pytest.raises(OSError, match=r"no disk space .*lock'"):
+            RunFolder(done, Subtraction(3))
     RunFolder(done, Subtraction(3)).close()
 
 

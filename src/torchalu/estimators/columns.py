@@ -48,12 +48,19 @@ def feature_columns(X: Any) -> list[tuple[str, np.ndarray]]:
     return [(f"x{index}", column) for index, column in enumerate(array.T)]
 
 
-def check_distinct(names: Iterable[str]) -> None:
-    """Refuse features of which two have the same name.
+def check_names(names: Iterable[str]) -> None:
+    """Refuse features of which two have the same name, or one has none that can be read.
 
     Raises:
-        ValueError: two have.
+        ValueError: there are such names.
     """
+    names = list(names)
+    for number, name in enumerate(names, 1):
+        if not name.strip() or len(name.splitlines()) > 1:
+            raise ValueError(
+                f"column {number} of X has the name {name!r}; allowed: a name on one line that is "
+                "not blank; rename it"
+            )
     repeated = [name for name, count in Counter(names).items() if count > 1]
     if repeated:
         raise ValueError(

@@ -22,8 +22,8 @@ class Constant:
 
     Args:
         value: what stands in the formula.
-        low: lower end of the 95% Student-t interval that the rows give it, all else in the formula
-            being as it is.
+        low: lower end of the 95% Student-t interval that the rows give it, wide enough for a fit
+            with the other constants as they are and for one in which all are free.
         high: upper end.
         free: whether the value is the fitted one; else it is a simple number that lies within four
             standard errors of what would be fitted.
@@ -83,8 +83,9 @@ def constants_of(
 
     One term has a `scale`, several have a `coefficient of` each; then comes the `offset`. A column
     whose name is not one word stands in backticks, as in the printed formula. The interval of a
-    simple number is that of a fit in which it is free, so that it can be compared with what the
-    rows say.
+    constant holds that of a fit in which it is free, so that a simple number can be compared with
+    what the rows say, and that of a fit in which all are, so that it allows for the rounding of the
+    others.
     """
     symbols = [sympy.Symbol(quoted(name)) for name in names]
     labels = [
@@ -94,13 +95,16 @@ def constants_of(
     if candidate.structure.offset:
         labels.append("offset")
     constants = {}
+    all_free = make_candidate(candidate.structure, table)
     for index, label in enumerate(labels):
         fixed = candidate.fixed
-        freed = candidate
+        alone = candidate
         if fixed[index] is not None:
             others = (*fixed[:index], None, *fixed[index + 1 :])
-            freed = make_candidate(candidate.structure, table, others)
-        low, high = (-math.inf, math.inf) if freed is None else freed.fit.interval(index)
+            alone = make_candidate(candidate.structure, table, others)
+        fits = [one.fit.interval(index) for one in (alone, all_free) if one is not None]
+        low = min((low for low, _ in fits), default=-math.inf)
+        high = max((high for _, high in fits), default=math.inf)
         value = float(candidate.fit.values[index])
         constants[label] = Constant(value, low, high, fixed[index] is None)
     return constants

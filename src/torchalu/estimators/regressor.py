@@ -10,7 +10,7 @@ import numpy as np
 
 from torchalu.estimators.columns import (
     as_arrays,
-    check_distinct,
+    check_names,
     feature_columns,
     target_column,
 )
@@ -43,6 +43,8 @@ HOLDOUT_FRACTION = 0.2
 """Share of the rows that is held out while candidates are compared."""
 
 _LISTED = 25
+_LEAST_WEIGHT = 1e-100
+_LEARNED = ("formula_", "constants_", "certificate_", "candidates_")
 
 
 class ArithmeticRegressor(RegressorMixin, BaseEstimator):
@@ -142,6 +144,8 @@ class ArithmeticRegressor(RegressorMixin, BaseEstimator):
             The regressor itself.
         """
         self._check_arguments()
+        for name in _LEARNED:  # else a table that is refused would leave the old formula behind
+            vars(self).pop(name, None)
         random = check_random_state(self.random_state)
         generator = np.random.default_rng(random.randint(2**31 - 1, size=4))
         checked = self._checked(X, y, sample_weight)
@@ -173,7 +177,7 @@ class ArithmeticRegressor(RegressorMixin, BaseEstimator):
             The values; NaN or infinite where the formula has none, as the root of a negative
             number or a division by 0.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, _LEARNED[0])
         X = as_arrays("X", X)
         for name, values in feature_columns(X):
             check_column(name, values)
@@ -220,7 +224,7 @@ class ArithmeticRegressor(RegressorMixin, BaseEstimator):
         """The rows that count, checked by scikit-learn's rules and by ours."""
         X, y = as_arrays("X", X), as_arrays("y", y)
         features = feature_columns(X)
-        check_distinct(name for name, _ in features)
+        check_names(name for name, _ in features)
         columns = [*features, *target_column(y)]
         for name, values in columns:
             check_column(name, values)
@@ -234,6 +238,11 @@ class ArithmeticRegressor(RegressorMixin, BaseEstimator):
             if np.ma.is_masked(sample_weight):
                 raise ValueError("sample_weight has masked entries; a weight of 0 leaves a row out")
             sample_weight = check_array(sample_weight, ensure_2d=False, input_name="sample_weight")
+            if 0 < np.max(sample_weight) < _LEAST_WEIGHT:
+                raise ValueError(
+                    f"sample_weight is at most {np.max(sample_weight):g}; allowed: {_LEAST_WEIGHT} "
+                    "or more for the largest; multiply all of them by a number"
+                )
             if not np.any(sample_weight):
                 raise ValueError(
                     "sample_weight is zero in every row; allowed: at least one positive weight"

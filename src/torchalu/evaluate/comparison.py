@@ -23,6 +23,9 @@ _COLUMNS = {
     "marks": pl.String,
 }
 
+_NONE = object()
+"""No group, which even null is."""
+
 
 def t_interval(
     values: Sequence[float] | np.ndarray,
@@ -173,8 +176,10 @@ def compare(
         not significantly different from the best; "above" or "below" the baseline, significantly.
 
     Raises:
-        ValueError: a column is missing, a value is not finite or beyond the bounds, or no group is
-            the baseline.
+        TypeError: `within` is a string.
+        ValueError: a column is missing or has the name of one of the table's own, a value is not
+            finite or beyond the bounds, `significance` is not between 0 and 1, or no group is the
+            baseline.
 
     Example:
         >>> runs = pl.DataFrame(
@@ -184,10 +189,20 @@ def compare(
         >>> table.select("unit", "mean", "marks").rows()
         [('a', 0.905, ''), ('b', 0.985, 'best above')]
     """
+    if isinstance(within, str):
+        raise TypeError(f"within is {within!r}; give a list of columns, such as [{within!r}]")
+    if not 0 < significance < 1:
+        raise ValueError(f"significance is {significance}; give a number between 0 and 1")
     needed = [*within, by, value]
     missing = [name for name in needed if name not in outcomes.columns]
     if missing:
         raise ValueError(f"outcomes has no column {missing[0]!r}; it has {outcomes.columns}")
+    keys = [*within, by]
+    if taken := [name for name in keys if name in _COLUMNS or keys.count(name) > 1]:
+        raise ValueError(
+            f"within and by hold {taken[0]!r}, a column of the comparison or a repetition; rename "
+            "the column, or give it once"
+        )
     families: dict[tuple[object, ...], dict[object, np.ndarray]] = {}
     for (*family, group), rows in outcomes.group_by([*within, by], maintain_order=True):
         families.setdefault(tuple(family), {})[group] = read_numbers(rows[value].to_numpy(), value)
@@ -198,7 +213,7 @@ def compare(
         )
     rows = []
     for family, groups in families.items():
-        reference = baseline if baseline in groups else None
+        reference = baseline if baseline is not None and baseline in groups else _NONE
         compared = _family(groups, reference, equal_variances, significance, bounds)
         rows += [(*family, *row) for row in compared]
     schema = {name: outcomes.schema[name] for name in (*within, by)} | _COLUMNS
@@ -207,7 +222,7 @@ def compare(
 
 def _family(
     groups: dict[object, np.ndarray],
-    baseline: object | None,
+    baseline: object,
     equal_variances: bool,
     significance: float,
     bounds: tuple[float, float],
@@ -215,8 +230,8 @@ def _family(
     """The rows of groups that are compared with each other."""
     best = max(groups, key=lambda group: groups[group].mean())
 
-    def against(reference: object | None) -> dict[object, float | None]:
-        others = [group for group in groups if reference is not None and group != reference]
+    def against(reference: object) -> dict[object, float | None]:
+        others = [group for group in groups if reference is not _NONE and group != reference]
         tests = [
             t_test(groups[group], groups[reference], equal_variances=equal_variances)
             for group in others

@@ -41,8 +41,13 @@ def matching_digits(predictions: ArrayLike, targets: ArrayLike) -> Float[np.ndar
             f"predictions has shape {np.shape(predictions)} and targets {np.shape(targets)}; "
             "give as many predictions as targets"
         )
-    if not np.array_equal(truths, np.rint(truths)) or not np.isfinite(truths).all():
-        raise ValueError("targets holds a number that is no integer; round the targets")
+    whole = [isinstance(truth, int) or _is_whole(truth) for truth in truths.tolist()]
+    if not all(whole):
+        raise ValueError(
+            f"targets holds {truths[whole.index(False)]}, which is no integer; round the targets"
+        )
+    if guesses.dtype.kind not in "fiubO":
+        raise ValueError(f"predictions has the dtype {guesses.dtype}; give real numbers")
     return np.array(
         [
             _share(guess, round(truth))
@@ -50,6 +55,11 @@ def matching_digits(predictions: ArrayLike, targets: ArrayLike) -> Float[np.ndar
         ],
         dtype=np.float64,
     )
+
+
+def _is_whole(number: object) -> bool:
+    """Whether a number that is no `int` is an integer."""
+    return isinstance(number, float) and number.is_integer()
 
 
 def _share(guess: float, truth: int) -> float:

@@ -10,7 +10,8 @@ from torch import Tensor
 
 from torchalu.nn import NeuralGPUBase
 
-_CONSTANT = 1e-9  # of a variance, in which case there is no correlation
+_CONSTANT = 1e-9  # of the variance of a state, below which there is no correlation
+_ROUNDING = 1e-24  # likewise of a signal, of any size, as a part of its mean square
 
 
 def signal_correlations(
@@ -50,16 +51,19 @@ def signal_correlations(
             f"symbols has {len(symbols)} strings and signals {len(signals)}; give two or more, and "
             "as many of both"
         )
-    given = _standard(signals.double())
+    wanted = signals.double()
+    given = _standard(wanted, _ROUNDING * wanted.square().mean(0))
     for state in module.states(symbols):
-        flat = _standard(state.double().flatten(1))
+        flat = _standard(state.double().flatten(1), _CONSTANT)
         found = (flat.T @ given).clamp(-1, 1)  # rounding may go beyond
         yield found.reshape(*state.shape[1:], signals.shape[1])
 
 
-def _standard(columns: Float[Tensor, "batch columns"]) -> Float[Tensor, "batch columns"]:
-    """Columns with mean 0 and length 1, or 0 where they are constant."""
+def _standard(
+    columns: Float[Tensor, "batch columns"], least: Float[Tensor, " columns"] | float
+) -> Float[Tensor, "batch columns"]:
+    """Columns with mean 0 and length 1, or 0 where their variance is not above the least."""
     centered = columns - columns.mean(0)
     squares = centered.square().sum(0)
-    there = squares > _CONSTANT * len(columns)
+    there = squares > least * len(columns)
     return centered * torch.where(there, squares, 1.0).rsqrt() * there

@@ -15,9 +15,11 @@ def check_weight(input: Tensor, weight: Tensor, name: str = "weight") -> None:
         name: what the function calls `weight`.
 
     Raises:
-        TypeError: `input` and `weight` differ in dtype outside autocast.
+        TypeError: `input` is no tensor, or it and `weight` differ in dtype outside autocast.
         ValueError: `weight` is no matrix, or its width is not the last dimension of `input`.
     """
+    if not isinstance(input, Tensor):
+        raise TypeError(f"input is a {type(input).__name__}; give a tensor (*, in)")
     if weight.ndim != 2:
         raise ValueError(f"{name} has shape {tuple(weight.shape)}; give a matrix (out, in)")
     if input.ndim == 0 or input.shape[-1] != weight.shape[1]:

@@ -83,7 +83,7 @@ def gate_probabilities(
         soft = torch.softmax(logits, -1)
     else:  # the largest is 0, which no temperature makes infinite
         below = logits - logits.detach().amax(-1, keepdim=True)
-        soft = torch.softmax(below / temperature, -1)
+        soft = torch.softmax(below / max(temperature, torch.finfo(logits.dtype).tiny), -1)
     if mode.endswith("soft"):
         return soft.to(weight.dtype)
     likeliest = logits.argmax(-1, keepdim=True)
@@ -155,8 +155,8 @@ def logic_gates(
         `(*, in)`, `(out, 16)` and `(2, out)` to `(*, out)`.
 
     Raises:
-        TypeError: `input` holds integers, or it and `probabilities` differ in dtype outside
-            autocast.
+        TypeError: `input` holds integers, `connections` does not, or `input` and `probabilities`
+            differ in dtype outside autocast.
         ValueError: the shapes do not fit.
 
     Source:
@@ -205,13 +205,18 @@ def group_sum(
         tensor([2., 1.])
     """
     check_mode("soft", temperature)
-    if input.ndim == 0 or num_groups < 1 or input.shape[-1] % num_groups:
+    if (
+        input.ndim == 0
+        or num_groups != int(num_groups)
+        or num_groups < 1
+        or input.shape[-1] % num_groups
+    ):
         raise ValueError(
             f"input has shape {tuple(input.shape)} and num_groups is {num_groups}: the last "
             "dimension of input must be a multiple of num_groups, such as "
             f"{max(num_groups, 1) * 8}"
         )
-    return input.unflatten(-1, (num_groups, -1)).sum(-1) / temperature
+    return input.unflatten(-1, (int(num_groups), -1)).sum(-1) / temperature
 
 
 def check_mode(mode: str, temperature: float) -> None:
@@ -233,6 +238,8 @@ def check_mode(mode: str, temperature: float) -> None:
 def _check(input: Tensor, probabilities: Tensor, connections: Tensor) -> None:
     """Refuse arguments that do not fit."""
     check_floating(input.dtype)
+    if connections.dtype not in (torch.int64, torch.int32):
+        raise TypeError(f"connections is {connections.dtype}; give indices, such as torch.int64")
     if connections.ndim != 2 or probabilities.shape != (connections.shape[1], 16):
         raise ValueError(
             f"probabilities has shape {tuple(probabilities.shape)} and connections "

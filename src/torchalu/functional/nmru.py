@@ -73,6 +73,8 @@ def saturating_nmu(input: Tensor, weight: Tensor) -> Tensor:
     """
     limit = torch.finfo(input.dtype).max
     rough = nmu(input.detach(), weight.detach())
-    known = ~input.isfinite().all(-1, keepdim=True) | rough.isfinite().all(-1, keepdim=True)
+    broken = ~weight.detach().isfinite().all(-1)  # of these outputs nothing hides the NaN
+    whole = (rough.isfinite() | broken).all(-1, keepdim=True)
+    known = ~input.isfinite().all(-1, keepdim=True) | whole
     product = nmu(torch.where(known, input, 1), weight)
-    return torch.where(known, product, rough.nan_to_num(0.0, limit, -limit))
+    return torch.where(known | broken, product, rough.nan_to_num(0.0, limit, -limit))

@@ -174,8 +174,9 @@ class RecurrentFunction:
         targets = self.target(inputs.double()).float()
         if not (inputs.isfinite().all() and targets.isfinite().all()):
             raise ValueError(
-                f"sampling_range is {self.sampling_range}, and series of {length} steps have inputs "
-                f"or targets of {self.operation!r} that float32 does not hold; give a smaller range"
+                f"sampling_range is {self.sampling_range}, and series of {length} steps have "
+                f"inputs or targets of {self.operation!r} that float32 does not hold; give a "
+                "smaller range"
             )
         return SeriesBatch(inputs, targets)
 
