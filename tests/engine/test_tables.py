@@ -83,6 +83,18 @@ def test_what_the_trainer_cannot_hold_is_refused():
         [nn.Linear(1, 1)], Table([[1e60], [2.0]], [1.0, 2.0]), steps=1, dtype=torch.float64
     )
     assert wide.steps.tolist() == [1]
+    X, y = [[1.0], [2.0], [3.0]], [3e-24, 6e-24, 9e-24]
+    with pytest.raises(
+        ValueError, match=r"y has a column of at most 9e-24, whose square torch\.fl"
+    ):
+        train([nn.Linear(1, 1)], Table(X, y), steps=1)
+    with pytest.raises(ValueError, match="X has a column of at most 1e-50, whose square"):
+        train(
+            [nn.Linear(2, 1)],
+            Table([[1.0, 0.0], [2.0, 1e-50], [3.0, 0.0]], [1.0, 2.0, 3.0]),
+            steps=1,
+        )
+    assert train([nn.Linear(1, 1)], Table(X, y), steps=1, dtype=torch.float64).steps.tolist() == [1]
     with pytest.raises(ValueError, match="eps is 1e-50; the logarithm"):
         train([NACMul(1, 1, eps=1e-50)], Table([[1.0], [2.0]], [1.0, 2.0]), steps=1)
 

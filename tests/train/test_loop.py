@@ -233,6 +233,13 @@ def test_fewer_steps_than_were_taken_before_the_first_evaluation(tmp_path):
     assert same(result.best_state, fit(model(), sample, loss, configuration(steps=9)).last_state)
 
 
+def test_without_a_validation_loss_that_is_a_number_the_last_state_is_the_best():
+    nowhere = {"validation_loss": float("nan")}
+    result = fit(model(), sample, loss, configuration(steps=30), evaluate=lambda m: nowhere)
+    assert result.best_step == 30
+    assert same(result.best_state, result.last_state)
+
+
 def test_parameters_that_are_not_finite_in_the_end_are_no_finished_run():
     def kinked(module, batch):
         return (module(batch[0]) * 0).abs().sqrt().sum()  # 0, with a slope of NaN

@@ -10,6 +10,7 @@ from types import ModuleType
 import torch
 
 from torchalu import _core
+from torchalu.arguments import check_positive_integers
 from torchalu.engine.cores import cores
 from torchalu.engine.run import Run
 from torchalu.tasks import Table
@@ -29,7 +30,8 @@ def native_train(device: str, threads: int | None) -> Callable[..., bool]:
         threads: of the CPU's trainer; every core by default.
 
     Raises:
-        ValueError: an unknown device.
+        TypeError: `threads` is no integer.
+        ValueError: an unknown device, or no threads.
         RuntimeError: there is no GPU, or torchalu was built without a CUDA compiler.
 
     Example:
@@ -38,6 +40,8 @@ def native_train(device: str, threads: int | None) -> Callable[..., bool]:
     """
     if device not in DEVICES:
         raise ValueError(f"device is {device!r}; choose from {', '.join(DEVICES)}")
+    if threads is not None:
+        check_positive_integers(threads=threads)
     if device == "cpu":
         return partial(_core.train, threads=threads or cores())
     return _gpu_module().train

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import cast
 
@@ -141,6 +142,13 @@ def _evenly(rows: int, batch_size: int) -> np.ndarray:
 
 def _converted(name: str, values: np.ndarray, dtype: torch.dtype) -> Tensor:
     """Numbers for the native trainer, which knows them to be finite."""
+    largest = np.abs(values).max(-1)
+    least = math.sqrt(torch.finfo(dtype).tiny)
+    if ((largest > 0) & (largest < least)).any():
+        raise ValueError(
+            f"{name} has a column of at most {largest[largest > 0].min():.3g}, whose square "
+            f"{dtype} does not hold; give dtype=torch.float64, or scale the table"
+        )
     tensor = _aligned(torch.from_numpy(np.ascontiguousarray(values)).to(dtype))
     if not tensor.isfinite().all():
         raise ValueError(

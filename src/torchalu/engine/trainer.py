@@ -243,11 +243,15 @@ def _check(
     adam_eps: float,
 ) -> None:
     check_positive_integers(**counts)
-    if len(betas) != 2 or not all(0 <= beta < 1 for beta in betas):
+    if (
+        not isinstance(betas, Sequence)
+        or len(betas) != 2
+        or not all(0 <= beta < 1 for beta in betas)
+    ):
         raise ValueError(f"betas is {betas!r}; give two numbers from 0 to below 1")
     if not 0 <= adam_eps < np.inf:
         raise ValueError(f"adam_eps is {adam_eps}; give a finite number, 0 or more")
     if dtype not in (torch.float32, torch.float64):
         raise TypeError(f"dtype is {dtype}; give torch.float32 or torch.float64")
-    if not 0 <= seed < 2**63:
+    if isinstance(seed, bool) or not isinstance(seed, Integral) or not 0 <= seed < 2**63:
         raise ValueError(f"seed is {seed}; give a whole number from 0 to 2**63 - 1")

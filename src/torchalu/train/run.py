@@ -41,7 +41,8 @@ class TrainingResult:
             then the states are those before it, or if the trained parameters are not finite in the
             end, as after a gradient that was not.
         steps: optimizer steps taken.
-        best_step: the step with the lowest validation loss; the last one if nothing is evaluated.
+        best_step: the step with the lowest validation loss; the last one if nothing is evaluated,
+            or no validation loss was a number.
         best_state: what the module's `state_dict` was then.
         last_state: what it was after the last step.
     """
@@ -287,8 +288,11 @@ class Run:
     def result(self) -> TrainingResult:
         """What the run comes to."""
         records = pl.DataFrame(self.records or {"step": []}).cast({"step": pl.Int64})
-        best = self.best_state or self.state()
-        return TrainingResult(records, self.status, self.step, self.best_step, best, self.state())
+        last = self.state()
+        best_step, best = (
+            (self.best_step, self.best_state) if self.best_state else (self.step, last)
+        )
+        return TrainingResult(records, self.status, self.step, best_step, best, last)
 
 
 def _laid_out(value: Any, parameter: Tensor) -> Any:
