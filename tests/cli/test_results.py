@@ -9,6 +9,7 @@ import pytest
 
 from torchalu.cli import main, outcome_tables, results
 from torchalu.cli.outcome_tables import read_outcomes
+from torchalu.cli.provenance import digests_of
 from torchalu.experiments import Runs, get
 from torchalu.train import JSON, Chunk, Cost, Part, RunFolder, encode
 
@@ -120,11 +121,11 @@ def test_seeds_trained_otherwise_are_not_pooled_where_no_setting_is_named(
 def test_one_digest_is_of_all_but_how_much_is_done(name, amount, other):
     study = get(name)
     assert study().extent <= study().configuration.keys()
-    digests = results._digests(study())
+    digests = digests_of(study())
     assert list(digests) == ["{}"]
-    assert results._digests(study(**amount)) == digests
+    assert digests_of(study(**amount)) == digests
     if other:
-        assert results._digests(study(**other)) != digests
+        assert digests_of(study(**other)) != digests
 
 
 @pytest.mark.parametrize("noted", [{}, {"settings": {}}])
@@ -162,9 +163,9 @@ def test_a_run_that_ends_otherwise_is_trained_otherwise(merge, tmp_path):
 def test_digests_of_native_studies_do_not_depend_on_what_ends_a_run():
     """They are those of results that are committed."""
     study = get("madsen2020.correlated")
-    digests = results._digests(study())
+    digests = digests_of(study())
     assert digests['{"model": "NAC*,NMU", "operation": "mul"}'] == "4fe958b3"
-    assert results._digests(study(Runs(stall=1_000_000, team=16, seeds=5))) == digests
+    assert digests_of(study(Runs(stall=1_000_000, team=16, seeds=5))) == digests
 
 
 def test_a_column_that_the_run_lacks_is_not_lost_unasked(merge, tmp_path):

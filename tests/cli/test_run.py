@@ -10,6 +10,7 @@ import torch
 
 from torchalu import experiments
 from torchalu.cli import main, results
+from torchalu.cli.merge_checks import check_same
 from torchalu.cli.outcome_tables import csv_text, read_outcomes
 from torchalu.cli.run import _read
 from torchalu.experiments import Runs, get
@@ -246,7 +247,7 @@ def test_columns_without_a_value_and_seconds_do_not_hinder_a_merge(tmp_path):
     mine = pl.DataFrame({"seed": [1], "formula": [None], "seconds": [3.0]})
     read = read_outcomes(path, mine, ["seed"])
     assert read.equals(there)
-    results._check_same(path, read, mine, ["seed"])
+    check_same(path, read, mine, ["seed"])
 
 
 def test_list_behind_a_name_runs_nothing(tiny, tmp_path, capsys):

@@ -4,7 +4,7 @@ import json
 
 import polars as pl
 
-from torchalu.cli.results import _digests
+from torchalu.cli.provenance import digests_of
 from torchalu.experiments import get
 from torchalu.experiments.trask2018.digit_training import SeriesTraining
 from torchalu.experiments.trask2018.parity import ParityTraining
@@ -14,7 +14,7 @@ from trask2018_pages import RESULTS, committed, page
 
 
 def test_what_a_nalu_makes_of_digits():
-    now = _digests(get("trask2018.table2")(SeriesTraining(epochs=30)))
+    now = digests_of(get("trask2018.table2")(SeriesTraining(epochs=30)))
     runs = json.loads((RESULTS / "table2.json").read_text())["runs"]
     assert {k: v for run in runs for k, v in run["settings"].items()} == now
     text = page("digits")

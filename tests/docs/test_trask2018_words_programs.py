@@ -5,7 +5,7 @@ import json
 import polars as pl
 import pytest
 
-from torchalu.cli.results import _digests
+from torchalu.cli.provenance import digests_of
 from torchalu.experiments.trask2018.program_networks import MODELS
 from torchalu.experiments.trask2018.program_training import ProgramTraining, measured_sets
 from torchalu.experiments.trask2018.programs import figure4
@@ -40,7 +40,7 @@ def test_what_a_nalu_makes_of_words_at_the_length_of_the_paper():
     folder = RESULTS / "words_300000_steps"
     (run,) = json.loads((folder / "table3.json").read_text())["runs"]
     command = run["command"].removeprefix("torchalu run trask2018.")
-    assert run["settings"] == _digests(study_of(command))
+    assert run["settings"] == digests_of(study_of(command))
     assert command.startswith("table3 --models LSTM+NALU --depths 1 --seeds 3 --steps 300000 ")
     seeds = pl.read_csv(folder / "table3_seeds.csv", infer_schema_length=None)
     assert set(seeds["steps"]) == {300_000}
@@ -89,7 +89,7 @@ def test_what_registers_that_are_not_kept_say():
         for run in json.loads((before / f"{figure}.json").read_text())["runs"]:
             command = run["command"].removeprefix("torchalu run trask2018.")
             assert "--no-keep-registers" in command
-            assert run["settings"] == _digests(study_of(command))
+            assert run["settings"] == digests_of(study_of(command))
     seeds = pl.read_csv(before / "figure6_seeds.csv", infer_schema_length=None)
     exact = seeds.filter(digits=4).group_by("model").agg(pl.len(), (pl.col("right") == 1).sum())
     assert dict(exact.select("model", "right").iter_rows()) == {

@@ -224,7 +224,7 @@ def test_bad_weights_and_groups():
         gate_coefficients(torch.zeros(3, 4))
     with pytest.raises(ValueError, match="must be a multiple of num_groups"):
         group_sum(torch.zeros(7), 2)
-    with pytest.raises(ValueError, match=r"num_groups is 2\.5"):
+    with pytest.raises(TypeError, match=r"num_groups is 2\.5"):
         group_sum(torch.zeros(7), 2.5)  # pyright: ignore[reportArgumentType]
 
 

@@ -6,6 +6,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from torchalu.arguments import check_positive_integers
 from torchalu.functional._arguments import check_alike, check_floating
 from torchalu.functional._log_space import full_precision
 from torchalu.kernels.tracing import is_vmapped
@@ -193,8 +194,9 @@ def group_sum(
         `(*, in)` to `(*, num_groups)`.
 
     Raises:
-        ValueError: the last dimension of `input` is no multiple of `num_groups`, or
-            `temperature` is not positive.
+        TypeError: `num_groups` is no integer.
+        ValueError: the last dimension of `input` is no multiple of `num_groups`, or `num_groups`
+            or `temperature` is not positive.
 
     Source:
         Petersen et al. 2022, section 3. Departures: no offset, which a softmax does not see;
@@ -205,18 +207,13 @@ def group_sum(
         tensor([2., 1.])
     """
     check_mode("soft", temperature)
-    if (
-        input.ndim == 0
-        or num_groups != int(num_groups)
-        or num_groups < 1
-        or input.shape[-1] % num_groups
-    ):
+    check_positive_integers(num_groups=num_groups)
+    if input.ndim == 0 or input.shape[-1] % num_groups:
         raise ValueError(
             f"input has shape {tuple(input.shape)} and num_groups is {num_groups}: the last "
-            "dimension of input must be a multiple of num_groups, such as "
-            f"{max(num_groups, 1) * 8}"
+            f"dimension of input must be a multiple of num_groups, such as {num_groups * 8}"
         )
-    return input.unflatten(-1, (int(num_groups), -1)).sum(-1) / temperature
+    return input.unflatten(-1, (num_groups, -1)).sum(-1) / temperature
 
 
 def check_mode(mode: str, temperature: float) -> None:
