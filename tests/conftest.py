@@ -11,14 +11,17 @@ settings.register_profile("same", derandomize=True)
 settings.register_profile("search", derandomize=False)
 settings.load_profile("search" if os.environ.get("HYPOTHESIS_SEARCH") else "same")
 
+# Small tensors are no faster on several, and slow where other tests run beside; what depends on the
+# number of threads is tested with several.
+torch.set_num_threads(1)
+
 
 @pytest.fixture
-def one_thread():
-    """Small tensors are no faster on several, and slow on a busy machine."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
+def threads():
+    """To be called with the number of threads of torch, which is as before after the test."""
+    before = torch.get_num_threads()
+    yield torch.set_num_threads
+    torch.set_num_threads(before)
 
 
 @pytest.fixture

@@ -36,7 +36,7 @@ def equal(formula, text):
 @pytest.mark.parametrize(
     ("operation", "noise"),
     [
-        pytest.param(operation, noise, marks=() if noise and index % 2 else pytest.mark.long)
+        pytest.param(operation, noise, marks=() if noise and index % 4 == 1 else pytest.mark.long)
         for noise in (0.0, 0.01)
         for index, operation in enumerate(OPERATIONS)
     ],
@@ -138,7 +138,7 @@ def test_needle_among_thirty(noise):
 
 
 def test_a_long_table():
-    needle = Needle(columns=12, width=5, shared=2)
+    needle = Needle(columns=8, width=4, shared=2)
     table = needle.sample(6000, 1.0, 2.0, noise=0.01)
     model = ArithmeticRegressor(**FAST).fit(table.X, table.y)
     outside = needle.sample(200, 2.0, 6.0)
@@ -223,7 +223,7 @@ def test_candidates_are_ranked():
 
 def test_neither_order_nor_repeats_matter():
     X, y = make_table("a/b", 0.01, 5)
-    X = X[["a", "b", "u"]]
+    X = X[["a", "b"]]
     weight = np.random.default_rng(0).integers(0, 3, len(y))
     order = np.random.default_rng(1).permutation(len(y))
     weighted = ArithmeticRegressor(**FASTEST).fit(X, y, sample_weight=weight)

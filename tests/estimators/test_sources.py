@@ -91,7 +91,7 @@ def test_steps_find_nothing_of_families_that_they_are_not_left_out_without(terms
         pool.add_all(structures)
 
 
-@pytest.mark.parametrize("noise", [0.0, 0.01])
+@pytest.mark.parametrize("noise", [pytest.param(0.0, marks=pytest.mark.long), 0.01])
 @pytest.mark.parametrize("power", [Fraction(1, 2), Fraction(-1), Fraction(-1, 2)])
 @pytest.mark.parametrize(
     "terms",

@@ -27,6 +27,15 @@ def carry_out(folder, calls=10**9):
     return made.run(made.chunks()[-1], folder, report), fractions
 
 
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """The part of a chunk that is not stopped."""
+    folder = tmp_path_factory.mktemp("chunk") / "whole"
+    part, _ = carry_out(folder)
+    assert not folder.exists()
+    return part
+
+
 def assert_same(one, other):
     assert one.outcomes.equals(other.outcomes)
     assert one.records.equals(other.records)
@@ -34,9 +43,7 @@ def assert_same(one, other):
     assert all(torch.equal(one.weights[name], other.weights[name]) for name in one.weights)
 
 
-def test_stopped_again_and_again_it_ends_as_if_it_had_not_been(tmp_path):
-    whole, _ = carry_out(tmp_path / "whole")
-    assert not (tmp_path / "whole").exists()
+def test_stopped_again_and_again_it_ends_as_if_it_had_not_been(tmp_path, whole):
     begun = []
     for _ in range(3):
         with pytest.raises(Stopped):
@@ -50,8 +57,7 @@ def test_stopped_again_and_again_it_ends_as_if_it_had_not_been(tmp_path):
 
 
 @pytest.mark.long
-def test_stored_at_every_look_it_ends_as_if_it_had_not_been(tmp_path, monkeypatch):
-    whole, _ = carry_out(tmp_path / "whole")
+def test_stored_at_every_look_it_ends_as_if_it_had_not_been(tmp_path, whole, monkeypatch):
     monkeypatch.setattr(native, "_STORE_EVERY_SECONDS", 0.0)
     stored, fractions = carry_out(tmp_path / "stored")
     assert (tmp_path / "stored" / "checkpoint.safetensors").exists()
@@ -67,11 +73,11 @@ def test_a_checkpoint_of_another_chunk_is_refused(tmp_path):
         first.run(first.chunks()[0], tmp_path, print)
 
 
-def test_a_broken_checkpoint_is_set_aside_and_the_chunk_begun_anew(tmp_path):
+def test_a_broken_checkpoint_is_set_aside_and_the_chunk_begun_anew(tmp_path, whole):
     with pytest.raises(Stopped):
         carry_out(tmp_path, calls=1)
     path = tmp_path / "checkpoint.safetensors"
     path.write_bytes(path.read_bytes()[:-1])
     with pytest.warns(UserWarning, match="is no checkpoint"):
         part, _ = carry_out(tmp_path)
-    assert_same(part, carry_out(tmp_path / "whole")[0])
+    assert_same(part, whole)

@@ -13,7 +13,7 @@ from torchalu.export import from_json, to_json, to_sympy
 X, Y = sympy.symbols("x y")
 
 
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=40)
 @given(seed=st.integers(0, 10**6), snapped=st.booleans())
 def test_formula_of_a_stack_comes_back(make_stack, seed, snapped):
     formula = to_sympy(make_stack(seed, snapped=snapped), ["a", "column b", "*"])

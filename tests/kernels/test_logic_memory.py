@@ -89,7 +89,7 @@ print((peak() - before) / (output.nbytes + z.numel()))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the greatest memory is read from /proc")
-@pytest.mark.parametrize(("copies", "within"), [(0, True), (1, False), (3, False)])
+@pytest.mark.parametrize(("copies", "within"), [(0, True), (1, False)])
 def test_memory_beyond_input_and_output_is_one_byte_an_element(copies, within):
     """With copies of the input beside it, to see that they would be noticed."""
     ran = subprocess.run(

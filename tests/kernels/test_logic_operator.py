@@ -184,17 +184,13 @@ def test_every_number_is_written(monkeypatch, partition):
 
 
 @each
-def test_result_does_not_depend_on_the_number_of_threads(names):
+def test_result_does_not_depend_on_the_number_of_threads(names, threads):
     z = groups(400, 8, 2, 100, dtype=torch.float32)
     slope = slope_for(names, z, False)
-    threads = torch.get_num_threads()
     results = []
-    try:
-        for count in (1, 2, 3, 2):
-            torch.set_num_threads(count)
-            results.append(value_and_gradient(fast(names), z, slope))
-    finally:
-        torch.set_num_threads(threads)
+    for count in (1, 2, 3, 2):
+        threads(count)
+        results.append(value_and_gradient(fast(names), z, slope))
     for result in results[1:]:
         for got, wanted in zip(result, results[0], strict=True):
             assert got.equal(wanted)

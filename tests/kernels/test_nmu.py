@@ -92,16 +92,12 @@ def test_memory_layout_of_the_operands_does_not_matter():
         assert got.equal(want)
 
 
-def test_result_does_not_depend_on_the_number_of_threads():
+def test_result_does_not_depend_on_the_number_of_threads(threads):
     x, w, grad = operands(130, 33, 65, torch.float32)
-    threads = torch.get_num_threads()
     results = []
-    try:
-        for count in (1, 2, 3):
-            torch.set_num_threads(count)
-            results.append(operator(x, w, grad))
-    finally:
-        torch.set_num_threads(threads)
+    for count in (1, 2, 3):
+        threads(count)
+        results.append(operator(x, w, grad))
     for result in results[1:]:
         for got, want in zip(result, results[0], strict=True):
             torch.testing.assert_close(got, want, rtol=1e-5, atol=1e-5 * float(want.abs().max()))

@@ -51,13 +51,6 @@ def instruction_set(request):
     _core.select_instruction_set(before)
 
 
-@pytest.fixture
-def threads():
-    before = torch.get_num_threads()
-    yield torch.set_num_threads
-    torch.set_num_threads(before)
-
-
 @each
 @pytest.mark.parametrize(("dtype", "bound"), [(torch.float64, 1e-12), (torch.float32, 2e-5)])
 @pytest.mark.usefixtures("instruction_set")
@@ -327,7 +320,6 @@ def test_an_export_serves_every_batch_size():
     assert_near(program.module()(*inputs(7)), Model()(*inputs(7)), 1e-12)
 
 
-@pytest.mark.usefixtures("one_thread")
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no interval timers")
 @pytest.mark.parametrize("batch", [1, 3])
 def test_signals_are_heard_while_it_runs(batch):

@@ -49,10 +49,10 @@ def test_a_chunk_fails(tmp_path):
         assert folder.done == ["seed-0"]
 
 
-def test_threads_of_torch_are_as_before(tmp_path):
-    before = torch.get_num_threads()
+def test_threads_of_torch_are_as_before(tmp_path, threads):
+    threads(3)
     sweep.run(Digests(1), tmp_path)
-    assert torch.get_num_threads() == before
+    assert torch.get_num_threads() == 3
 
 
 def test_scratch_is_there_until_the_part_is(tmp_path):

@@ -12,8 +12,6 @@ from product_training import configuration, loss, model, same, sample
 from torchalu.train import CheckpointError, fit
 from torchalu.train.checkpoint import NAME, read_checkpoint
 
-pytestmark = pytest.mark.usefixtures("one_thread")
-
 
 def test_a_checkpoint_of_another_run_is_refused(tmp_path):
     fit(model(), sample, loss, configuration(steps=10), folder=tmp_path)

@@ -25,8 +25,6 @@ OPTIMIZERS = [
     torch.optim.Rprop,
 ]
 
-pytestmark = pytest.mark.usefixtures("one_thread")
-
 
 def test_it_is_the_loop_written_out():
     module = model()
@@ -166,7 +164,6 @@ def test_a_run_broken_by_its_report_goes_on_bit_for_bit(tmp_path, optimizer, at)
 
 
 @pytest.mark.parametrize("kills", [1, pytest.param(5, marks=pytest.mark.long)])
-@pytest.mark.usefixtures("one_thread")
 def test_kill_minus_nine_at_random_moments(tmp_path, kills):
     """The files are those of an unbroken run, whatever moment it was killed at."""
     random = np.random.default_rng(0)

@@ -18,8 +18,6 @@ TINY = AlgorithmTraining(
     validate_at=(1.0,),
 )  # fmt: skip
 
-pytestmark = pytest.mark.usefixtures("one_thread")
-
 
 def test_each_start_has_a_seed_of_its_own_and_the_one_that_validates_best_is_kept(tmp_path):
     task = algorithm("copy")

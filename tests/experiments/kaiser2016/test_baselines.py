@@ -22,8 +22,6 @@ BUILD = {
     "transformer": lambda: AbacusTransformer(4, (PLUS,), size=32, layers=2, positions=40),
 }
 
-pytestmark = pytest.mark.usefixtures("one_thread")
-
 
 def network(name, seed=0):
     with seeded(seed):

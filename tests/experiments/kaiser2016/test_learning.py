@@ -7,7 +7,6 @@ import pytest
 
 from torchalu.experiments.kaiser2016.baselines import LSTMLearner, TransformerLearner
 from torchalu.experiments.kaiser2016.teaching import Teaching
-from torchalu.experiments.seeds import one_thread
 from torchalu.tasks import algorithm
 
 SHORT = Teaching(4000, 2e-3, clip_norm=1.0, evaluate_every=200, end_after=1, validate_at=(1.0,))
@@ -24,8 +23,7 @@ SUMS = TransformerLearner(
     ("learner", "task"), [(REVERSE, "reverse"), (SUMS, "badd")], ids=["lstm", "transformer"]
 )
 def test_most_strings_of_the_training_lengths_come_out_right(learner, task):
-    with one_thread():
-        trained = learner.train(algorithm(task), 0, None, lambda fraction: None)
+    trained = learner.train(algorithm(task), 0, None, lambda fraction: None)
     best = trained.records.filter(pl.col("step") == trained.best_step)
     assert best["right"][0] >= 0.75
     assert trained.records["right"][0] < 0.5

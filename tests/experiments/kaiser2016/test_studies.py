@@ -288,7 +288,6 @@ def test_with_and_without_a_curriculum_a_step_has_as_many_strings():
         ("improved", "no_plateau_decay"),
     ],
 )
-@pytest.mark.usefixtures("one_thread")
 def test_what_a_variant_changes_can_be_trained(model, name):
     training = replace(variant(model, name), bins=(5, 7), batch=3)
     result = train_algorithm(BADD, training)

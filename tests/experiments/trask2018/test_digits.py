@@ -27,8 +27,6 @@ from torchalu.train import RunFolder, Stopped
 TINY = SeriesTraining(epochs=4, settle_epochs=2, evaluate_every=2, batch_size=2, hidden_size=4)
 LENGTHS = (1, 3, 10)
 
-pytestmark = pytest.mark.usefixtures("one_thread")
-
 
 @pytest.fixture
 def made_up(monkeypatch):

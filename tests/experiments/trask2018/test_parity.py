@@ -32,12 +32,8 @@ TINY = ParityTraining(
 
 @pytest.fixture(autouse=True)
 def made_up(monkeypatch, request):
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
     if "mnist" not in request.keywords:
         monkeypatch.setattr(parity, "load_mnist", bars)
-    yield
-    torch.set_num_threads(threads)
 
 
 def test_squashed_weights_are_between_0_and_1_or_around_0():

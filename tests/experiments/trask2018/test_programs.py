@@ -13,7 +13,7 @@ from torch import nn
 from torchalu import sweep
 from torchalu.evaluate import matching_digits
 from torchalu.experiments import get
-from torchalu.experiments.seeds import Seeds, one_thread
+from torchalu.experiments.seeds import Seeds
 from torchalu.experiments.trask2018.configured import CONFIGURED
 from torchalu.experiments.trask2018.devices import moved
 from torchalu.experiments.trask2018.program_networks import MODELS, ProgramNetwork
@@ -97,15 +97,14 @@ def test_each_network_overfits_one_batch(name):
 def _least_loss(network, batch, learning_rate, bound):
     """The first loss below a bound, or the last of 600."""
     optimizer = torch.optim.Adam(network.parameters(), lr=learning_rate)
-    with one_thread():
-        for _ in range(600):
-            loss = rmse(network(batch), batch)
-            if loss.item() < bound:
-                break
-            optimizer.zero_grad()
-            loss.backward()
-            nn.utils.clip_grad_norm_(network.parameters(), 1.0)
-            optimizer.step()
+    for _ in range(600):
+        loss = rmse(network(batch), batch)
+        if loss.item() < bound:
+            break
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+        optimizer.step()
     return loss.item()
 
 

@@ -19,8 +19,6 @@ from torchalu.train.algorithms.result import AlgorithmResult, joined
 from torchalu.train.algorithms.training import attempt_seed
 from torchalu.train.algorithms.validation import StringValidation
 
-pytestmark = pytest.mark.usefixtures("one_thread")
-
 
 @pytest.mark.usefixtures("every_step_reports")
 def test_attempts_that_hold_on_no_longer_strings_are_given_up(tmp_path, monkeypatch):

@@ -13,7 +13,7 @@ from torchalu.evaluate import string_accuracy, unroll_bytes
 from torchalu.nn import DiagonalNeuralGPU
 from torchalu.tasks import algorithm
 from torchalu.tasks.algorithms import encode
-from torchalu.train import Progress, loop
+from torchalu.train import Progress
 from torchalu.train.algorithms import (
     AlgorithmTraining,
     CounterexampleTraining,
@@ -30,8 +30,6 @@ TRAINING = AlgorithmTraining(
     evaluate_every=10, checkpoint_every=5, validate_at=(1.0,), validation_strings=8,
     counterexamples=40,
 )  # fmt: skip
-
-pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 class AllButOnes(nn.Module):
@@ -157,11 +155,15 @@ def test_the_group_counts_in_the_estimate_of_memory(monkeypatch):
     assert needed[1] - needed[0] == unroll_bytes(module, 16, 6 + 4, training=True)
 
 
-def test_a_training_goes_on_where_it_was(tmp_path, monkeypatch):
-    monkeypatch.setattr(loop, "_REPORT_SECONDS", -1.0)
-    task = algorithm("reverse")
-    unbroken = train_algorithm(task, TRAINING)
-    rows = unbroken.records
+@pytest.fixture(scope="module")
+def unbroken():
+    """A whole training."""
+    return train_algorithm(algorithm("reverse"), TRAINING)
+
+
+@pytest.mark.usefixtures("every_step_reports")
+def test_a_training_goes_on_where_it_was(tmp_path, unbroken):
+    task, rows = algorithm("reverse"), unbroken.records
     began = int(rows["hardening_began"][-1])
     searched = rows.filter(rows["step"] >= began + 40)
     assert (rows.filter(rows["step"] < began + 40)["found_wrong"] == -1).all()
@@ -181,14 +183,12 @@ def test_a_training_goes_on_where_it_was(tmp_path, monkeypatch):
     assert all(torch.equal(states[0][name], value) for name, value in states[1].items())
 
 
-def test_the_evaluated_network_is_searched_and_the_last_one_kept():
+def test_the_evaluated_network_is_searched_and_the_last_one_kept(unbroken):
     """Averaged, with sharp gates: in the network that is returned a string has that margin."""
-    task = algorithm("reverse")
-    result = train_algorithm(task, TRAINING)
-    last = result.records.row(-1, named=True)
-    assert result.best_step == last["step"]
+    task, last = algorithm("reverse"), unbroken.records.row(-1, named=True)
+    assert unbroken.best_step == last["step"]
     texts = ["".join(symbols) for symbols in itertools.product("01", repeat=6)]
-    margins = string_accuracy(result.module, task, texts).margins
+    margins = string_accuracy(unbroken.module, task, texts).margins
     assert 0 < last["found_wrong"] <= (margins < 0).sum()
     assert abs(margins - last["least_margin"]).min() < 1e-5
     not_sharp = dataclasses.replace(TRAINING, sharpening=1.0)

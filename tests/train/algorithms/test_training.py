@@ -31,8 +31,6 @@ TINY = AlgorithmTraining(
     maps=6, bins=(3, 5), batch=2, steps=6, evaluate_every=3, validation_strings=3, every=2
 )
 
-pytestmark = pytest.mark.usefixtures("one_thread")
-
 
 def learned(task, length, **numbers):
     """How many of 200 new strings are right, at the length trained on and at ten times that."""

@@ -19,7 +19,6 @@ from torchalu.train.algorithms.training import _with_carries
 TINY = AlgorithmTraining(
     maps=6, bins=(3, 5), batch=2, steps=6, evaluate_every=3, validation_strings=3, every=2
 )
-pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 @pytest.fixture
