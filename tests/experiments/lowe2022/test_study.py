@@ -50,6 +50,7 @@ def test_a_chunk_gives_a_row_and_goes_on_where_it_was_stopped(tmp_path):
     assert broken.records.equals(whole.records)
 
 
+@pytest.mark.long
 def test_chunks_side_by_side_give_what_each_gives_alone(tmp_path):
     names = ("relu", "xnor_ail")
     study = ClassificationStudy("lowe2022.clouds", [setting(name) for name in names], TINY)

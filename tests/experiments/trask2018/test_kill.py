@@ -7,6 +7,8 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 from torchalu import sweep
 from torchalu.experiments.seeds import Seeds
 from torchalu.experiments.trask2018.program_training import ProgramTraining
@@ -40,6 +42,7 @@ def parts(folder):
     return {path.name: path.read_bytes() for path in files if path.suffix != ".json"}
 
 
+@pytest.mark.long
 def test_a_killed_run_goes_on_and_gives_the_same(tmp_path):
     """In the midst of the second training, beside one that is done."""
     broken, second = tmp_path / "broken", study().chunks()[1].name
