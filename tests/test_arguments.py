@@ -1,11 +1,16 @@
 """Checks of arguments that every room makes."""
 
+import re
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
 from torchalu.arguments import (
+    check_from_zero,
     check_integers_from_zero,
     check_positive_integers,
+    check_shares,
     check_texts,
 )
 
@@ -40,6 +45,23 @@ def test_integers_from_zero():
             check_integers_from_zero(first=0, seed=value)
     with pytest.raises(ValueError, match=r"^seed is -1; give an integer, 0 or more$"):
         check_integers_from_zero(seed=-1)
+
+
+@pytest.mark.parametrize(
+    ("check", "wanted", "wrong"),
+    [
+        (check_from_zero, "a finite number, 0 or more", [-1e-9, np.inf, np.nan]),
+        (check_shares, "a number from 0 to 1", [-1e-9, 1.001, np.nan]),
+    ],
+)
+def test_numbers_from_zero_and_shares(check, wanted, wrong):
+    check(first=0, second=0.5, third=np.float32(1), fourth=Fraction(1, 3))
+    for value in wrong:
+        with pytest.raises(ValueError, match=f"^second is {value}; give {wanted}$"):
+            check(first=0, second=value)
+    for value in (True, "1", None, [0.5]):
+        with pytest.raises(TypeError, match=f"^second is {re.escape(repr(value))}; give {wanted}$"):
+            check(first=0, second=value)
 
 
 def test_texts():

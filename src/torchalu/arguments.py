@@ -84,7 +84,8 @@ def check_from_zero(**numbers: float) -> None:
         numbers: by the name of the argument.
 
     Raises:
-        ValueError: one is negative, is infinite, or is no number.
+        TypeError: one is no real number.
+        ValueError: one is negative, is infinite, or is NaN.
 
     Example:
         >>> check_from_zero(penalty=-1.0)
@@ -92,6 +93,8 @@ def check_from_zero(**numbers: float) -> None:
         ValueError: penalty is -1.0; give a finite number, 0 or more
     """
     for name, value in numbers.items():
+        if isinstance(value, bool) or not isinstance(value, Real):
+            raise TypeError(f"{name} is {value!r}; give a finite number, 0 or more")
         if not 0 <= value < math.inf:
             raise ValueError(f"{name} is {value}; give a finite number, 0 or more")
 
@@ -103,7 +106,8 @@ def check_shares(**numbers: float) -> None:
         numbers: by the names of the arguments.
 
     Raises:
-        ValueError: a number is less than 0 or more than 1, or not a number.
+        TypeError: one is no real number.
+        ValueError: one is less than 0 or more than 1, or is NaN.
 
     Example:
         >>> check_shares(smaller=1.5)
@@ -111,6 +115,8 @@ def check_shares(**numbers: float) -> None:
         ValueError: smaller is 1.5; give a number from 0 to 1
     """
     for name, value in numbers.items():
+        if isinstance(value, bool) or not isinstance(value, Real):
+            raise TypeError(f"{name} is {value!r}; give a number from 0 to 1")
         if not 0 <= value <= 1:
             raise ValueError(f"{name} is {value}; give a number from 0 to 1")
 

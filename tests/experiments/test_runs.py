@@ -17,6 +17,11 @@ def test_the_first_seed_may_not_be_negative():
         Runs(first_seed=-1)
     with pytest.raises(ValueError, match=r"^first_seed is 9223372036854775807; give 0 or more"):
         Runs(first_seed=2**63 - 1, seeds=2)
+    for value in (0.5, "0", True):
+        with pytest.raises(
+            TypeError, match=f"^first_seed is {value!r}; give an integer, 0 or more$"
+        ):
+            Runs(first_seed=value)
 
 
 def test_the_numbers_of_the_seeds():

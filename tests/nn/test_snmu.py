@@ -74,7 +74,7 @@ def test_learns_through_the_compiler_and_under_vmap():
 
 
 @pytest.mark.parametrize(
-    "noise", [(0.0, 5.0), (5.0, 1.0), (1.0,), (1.0, math.inf), (math.nan, 2.0)]
+    "noise", [(0.0, 5.0), (5.0, 1.0), (1.0,), (1.0, math.inf), (math.nan, 2.0), 5.0]
 )
 def test_wrong_bounds_are_refused(noise):
     with pytest.raises(ValueError, match="two positive numbers in ascending order"):

@@ -129,8 +129,8 @@ def test_a_note_of_the_time_that_finds_no_room_costs_no_chunk(tmp_path, monkeypa
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"workers": 0}, "workers is 0; give a positive number"),
         ({"workers": -2}, "workers is -2"),
+        ({"workers": 0}, "workers is 0; give a positive integer"),
         ({"engine": "slurm"}, "engine is 'slurm'; allowed: 'local', 'ray'"),
         ({"address": "auto"}, "address is 'auto', but engine is 'local'"),
     ],

@@ -98,6 +98,10 @@ def test_wrong_arguments_are_named():
         SequentialMNIST("mul", 2, TEN)  # pyright: ignore[reportArgumentType]
     with pytest.raises(ValueError, match="length is 0; give a whole number from 1 to 11"):
         SequentialMNIST("sum", 0, TEN)
+    with pytest.raises(ValueError, match=r"length is 1\.5; give a whole number from 1 to 11"):
+        SequentialMNIST("sum", 1.5, TEN)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(ValueError, match="seed is -1; give an integer, 0 or more"):
+        SequentialMNIST("sum", 2, TEN, seed=-1)
     with pytest.raises(ValueError, match="length is 10; give a whole number from 1 to 9"):
         SequentialMNIST("product", 10, TEN)
     with pytest.raises(ValueError, match="batch_size is 0"):

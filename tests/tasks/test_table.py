@@ -2,6 +2,7 @@
 
 import datetime
 import re
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -75,6 +76,9 @@ def with_cell(value):
         (-float("inf"), ["column 'b', row 3: -inf is infinity"]),
         (1e300, ["column 'b', row 3: 1e+300 is too large", "1e+100", "rescale the column"]),
         (-2e100, ["column 'b', row 3: -2e+100 is too large"]),
+        (10**400, ["column 'b', row 3: 1.000e+400 is too large", "rescale the column"]),
+        pytest.param(-(10**5000), ["row 3: -1.000e+5000 is too large"], id="of 5000 digits"),
+        (Fraction(10**400, 3), ["column 'b', row 3: 3.333e+399 is too large"]),
         ("many", ["column 'b', row 3: 'many' is not a number", "allowed", "leave the column out"]),
         (None, ["column 'b', row 3: None is a missing value", "fill the value in"]),
         ([1], ["column 'b', row 3: [1] is not a number"]),

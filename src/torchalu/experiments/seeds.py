@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Annotated, TypeAlias
 
 import torch
@@ -24,6 +25,7 @@ def check_first_seed(first_seed: int, seeds: int) -> None:
         seeds: how many.
 
     Raises:
+        TypeError: the first is no integer.
         ValueError: a number is negative, or not below 2**63.
 
     Example:
@@ -31,6 +33,8 @@ def check_first_seed(first_seed: int, seeds: int) -> None:
         Traceback (most recent call last):
         ValueError: first_seed is -1; give 0 or more, so that all seeds are below 2**63
     """
+    if isinstance(first_seed, bool) or not isinstance(first_seed, Integral):
+        raise TypeError(f"first_seed is {first_seed!r}; give an integer, 0 or more")
     if not 0 <= first_seed <= _MOST - seeds:
         raise ValueError(
             f"first_seed is {first_seed}; give 0 or more, so that all seeds are below 2**63"

@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -72,7 +73,7 @@ class SNMU(NMU):
         dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__(in_features, out_features, generator=generator, device=device, dtype=dtype)
-        if len(noise) != 2 or not 0 < noise[0] <= noise[1] < math.inf:
+        if np.shape(noise) != (2,) or not 0 < noise[0] <= noise[1] < math.inf:
             raise ValueError(
                 f"noise is {noise!r}; give two positive numbers in ascending order, as (1.0, 5.0)"
             )

@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 
 import polars as pl
 
+from torchalu.arguments import check_positive_integers
 from torchalu.sweep.local import run_local
 from torchalu.sweep.progress import Progress
 from torchalu.train import RunFolder, Study, cores
@@ -45,6 +46,7 @@ def run(
         The outcomes of all parts, in the order of the study's chunks.
 
     Raises:
+        TypeError: workers that are no integer.
         ValueError: an unknown engine, workers that are not positive, an address without Ray, or a
             folder that holds something else.
         BlockingIOError: if another process is at work on the folder.
@@ -89,16 +91,17 @@ def choose_engine(
         address: of the Ray cluster.
 
     Raises:
+        TypeError: workers that are no integer.
         ValueError: an unknown engine, workers that are not positive, an address without Ray.
         ImportError: for the engine "ray", if Ray is not installed.
 
     Example:
         >>> choose_engine("local", workers=0)
         Traceback (most recent call last):
-        ValueError: workers is 0; give a positive number, or none for every core
+        ValueError: workers is 0; give a positive integer
     """
-    if workers is not None and workers < 1:
-        raise ValueError(f"workers is {workers}; give a positive number, or none for every core")
+    if workers is not None:
+        check_positive_integers(workers=workers)
     if engine not in ("local", "ray"):
         raise ValueError(f"engine is {engine!r}; allowed: 'local', 'ray'")
     if address is not None and engine != "ray":

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from numbers import Integral
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
 from jaxtyping import Float, Int64
 
-from torchalu.arguments import check_positive_integers
+from torchalu.arguments import check_integers_from_zero, check_positive_integers
 from torchalu.tasks.mnist import Digits, normalize
 
 if TYPE_CHECKING:
@@ -59,8 +60,9 @@ class SequentialMNIST:
           for counts.
 
     Raises:
-        ValueError: an unknown operation; a length that is not positive, or greater than the number
-            of digits.
+        TypeError: a seed that is no integer.
+        ValueError: an unknown operation; a length that is no positive integer, or greater than the
+            number of digits; a negative seed.
 
     Source:
         Madsen & Johansen 2020, section 4.2, appendices D.1 and D.2; the cut into fixed sequences
@@ -94,7 +96,8 @@ class SequentialMNIST:
             raise ValueError(f"operation is {operation!r}; choose from {allowed}")
         allowed = digits.labels.ne(0) if operation == "product" else digits.labels.ge(0)
         usable = allowed.nonzero().flatten()
-        if not 1 <= length <= len(usable):
+        check_integers_from_zero(seed=seed)
+        if not isinstance(length, Integral) or not 1 <= length <= len(usable):
             raise ValueError(
                 f"length is {length}; give a whole number from 1 to {len(usable)}, the number of "
                 f"digits that a {operation} is made of"

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
+from itertools import chain
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from jaxtyping import Float
 
-from torchalu.arguments import check_positive_integers
+from torchalu.arguments import check_from_zero, check_positive_integers, check_shares
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -47,6 +49,7 @@ class SimpleFunction:
             its own and of one that the row shares, so that it stays within its range.
 
     Raises:
+        TypeError: a size that is no integer, or a ratio, noise or correlation that is no number.
         ValueError: an unknown operation, an empty or reversed range, a size that is not positive,
             subsets that do not fit into the inputs, a noise that is negative, a correlation
             outside [0, 1) or on a two-sided range.
@@ -79,20 +82,13 @@ class SimpleFunction:
             raise ValueError(f"operation is {self.operation!r}; choose from {allowed}")
         check_positive_integers(in_features=self.in_features, evaluation_rows=self.evaluation_rows)
         for name in ("interpolation_range", "extrapolation_range"):
-            for low, high in intervals(getattr(self, name)):
-                if not (np.isfinite(low) and np.isfinite(high) and low < high):
-                    raise ValueError(
-                        f"{name} holds ({low}, {high}); give finite numbers, low < high"
-                    )
+            object.__setattr__(self, name, _checked_range(name, getattr(self, name)))
         self._check_noise()
         if self.subsets is not None:
             self._check_subsets(self.subsets)
-        elif not (0 < self.subset_ratio <= 1 and 0 <= self.overlap_ratio <= 1):
-            raise ValueError(
-                f"subset_ratio is {self.subset_ratio} and overlap_ratio {self.overlap_ratio}; "
-                "choose subset_ratio in (0, 1] and overlap_ratio in [0, 1]"
-            )
-        elif self.subset_size < 1 or self.offsets < 1:
+            return
+        check_shares(subset_ratio=self.subset_ratio, overlap_ratio=self.overlap_ratio)
+        if self.subset_size < 1 or self.offsets < 1:
             raise ValueError(
                 f"two subsets of {self.subset_size} inputs that overlap by {self.overlap_ratio} "
                 f"do not fit into in_features = {self.in_features}; choose subset_ratio in (0, 1] "
@@ -100,9 +96,9 @@ class SimpleFunction:
             )
 
     def _check_noise(self) -> None:
-        if not 0 <= self.noise < np.inf:
-            raise ValueError(f"noise is {self.noise}; give a number that is not negative")
-        if not 0 <= self.correlation < 1:
+        check_from_zero(noise=self.noise)
+        check_shares(correlation=self.correlation)
+        if self.correlation == 1:
             raise ValueError(f"correlation is {self.correlation}; give a number in [0, 1)")
         ranges = (self.interpolation_range, self.extrapolation_range)
         if self.correlation > 0 and any(len(intervals(given)) > 1 for given in ranges):
@@ -114,11 +110,12 @@ class SimpleFunction:
     def _check_subsets(self, subsets: tuple[Sequence[int], Sequence[int]]) -> None:
         if len(subsets) != 2 or not all(len(subset) for subset in subsets):
             raise ValueError(f"subsets is {subsets!r}; give two sequences of indices")
-        wrong = [i for subset in subsets for i in subset if not 0 <= i < self.in_features]
-        if wrong:
-            raise ValueError(
-                f"subsets holds the index {wrong[0]}; allowed are 0 to {self.in_features - 1}"
-            )
+        for index in chain.from_iterable(subsets):
+            if not isinstance(index, Integral) or not 0 <= index < self.in_features:
+                raise ValueError(
+                    f"subsets holds the index {index}; allowed are the integers from 0 to "
+                    f"{self.in_features - 1}"
+                )
 
     @property
     def subset_size(self) -> int:
@@ -193,6 +190,18 @@ def intervals(sampling_range: SamplingRange) -> tuple[Interval, ...]:
     if isinstance(first, tuple) or isinstance(second, tuple):
         raise ValueError(f"range is {sampling_range!r}; give (low, high) or two such intervals")
     return ((first, second),)
+
+
+def _checked_range(name: str, given: Any) -> SamplingRange:
+    """A range as tuples, which JSON has as lists."""
+    ends = np.array(given, dtype=object)
+    if ends.shape not in ((2,), (2, 2)) or not all(isinstance(e, Real) for e in ends.flat):
+        raise ValueError(f"{name} is {given!r}; give (low, high) or two such intervals")
+    for low, high in ends.reshape(-1, 2):
+        if not (np.isfinite(low) and np.isfinite(high) and low < high):
+            raise ValueError(f"{name} holds ({low}, {high}); give finite numbers, low < high")
+    first, second = ends.tolist()
+    return (tuple(first), tuple(second)) if ends.ndim == 2 else (first, second)
 
 
 def _whole(size: float) -> int:

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import datetime
+import math
+import sys
 from collections.abc import Sequence
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 from jaxtyping import Float64
@@ -14,6 +18,7 @@ MAX_MAGNITUDE = 1e100
 _NO_TEXT = "leave the column out of the features, or write it as numbers"
 _NO_DATE = "leave the column out of the features, or turn it into a number such as days since start"
 _FILL = "fill the value in, or remove the row"
+_RESCALE = "products of larger ones overflow: rescale the column, for instance in other units"
 _TEMPORAL = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
 _WHOLE = 2**53
 _PANDAS_TEMPORAL = ("Period", "Interval")
@@ -148,6 +153,8 @@ def _check_objects(name: str, values: np.ndarray) -> None:
             raise _bad(name, row, value, "is a missing value", _FILL)
         if isinstance(value, _TEMPORAL) or type(value).__name__ in _PANDAS_TEMPORAL:
             raise _bad(name, row, str(value), "is a date or a time span", _NO_DATE)
+        if isinstance(value, int | Fraction) and abs(value) > sys.float_info.max:
+            raise _bad(name, row, value, "is too large", _RESCALE)
         if isinstance(value, (str, bytes)):
             try:
                 float(value)
@@ -157,9 +164,12 @@ def _check_objects(name: str, values: np.ndarray) -> None:
 
 def _bad(name: str, row: int, value: object, what: str, remedy: str) -> TableError:
     """The error for one cell."""
-    shown = value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, int | Fraction) and abs(value) > MAX_MAGNITUDE:
+        shown = f"{Decimal(math.trunc(value)):.3e}"  # not every digit of it
+    else:
+        shown = repr(value.item() if isinstance(value, np.generic) else value)
     return TableError(
-        f"column {name!r}, row {row + 1}: {shown!r} {what}; allowed: finite numbers up to "
+        f"column {name!r}, row {row + 1}: {shown} {what}; allowed: finite numbers up to "
         f"{MAX_MAGNITUDE:g} in magnitude; {remedy}"
     )
 
@@ -170,5 +180,4 @@ def _bad_number(name: str, row: int, value: float) -> TableError:
         return _bad(name, row, value, "is not a number (NaN)", _FILL)
     if np.isinf(value):
         return _bad(name, row, value, "is infinity", "correct the value, or remove the row")
-    remedy = "products of larger ones overflow: rescale the column, for instance in other units"
-    return _bad(name, row, value, "is too large", remedy)
+    return _bad(name, row, value, "is too large", _RESCALE)
