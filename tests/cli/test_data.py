@@ -113,10 +113,13 @@ def test_the_folder_that_loaders_look_in_is_filled(content, client, tmp_path, mo
     """Not the cache, which they pass over where $TORCHALU_DATA is set."""
     client(tarball(content))
     assert main(["data", "mnist", "--quiet"]) == 0
-    (tmp_path / "mine").mkdir()
     monkeypatch.setenv("TORCHALU_DATA", str(tmp_path / "mine"))
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(FileNotFoundError, match="which is no folder"):
         load_mnist("validation")
+    (tmp_path / "mine").mkdir()
+    with pytest.raises(FileNotFoundError, match="torchalu data mnist"):
+        load_mnist("validation")
+    (tmp_path / "mine").rmdir()  # which the command makes anew
     assert main(["data", "mnist", "--quiet"]) == 0
     assert len(load_mnist("validation").labels) == 5000
 

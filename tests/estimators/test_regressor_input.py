@@ -57,6 +57,7 @@ def test_masked_cells_targets_and_weights():
     ("arguments", "message"),
     [
         ({"holdout": "inner"}, "holdout is 'inner'; allowed: outer, random, none"),
+        ({"holdout": np.ones(2)}, "holdout is array.*; allowed: outer, random, none"),
         ({"restarts": -1}, "restarts is -1; allowed: a whole number, 0 or more"),
         ({"restarts": 2.5}, "restarts is 2.5; allowed: a whole number, 0 or more"),
         ({"steps": 0}, "steps is 0; allowed: a whole number, 1 or more, or None"),

@@ -113,6 +113,8 @@ def test_arguments():
     records = frame((0, 1, 0.1, 0.1, 0.0))
     with pytest.raises(ValueError, match="no column 'seed'; it has"):
         outcomes(records, 1.0, by=("seed",))
+    with pytest.raises(TypeError, match=r"^by is 'replica'; give a list of strings$"):
+        outcomes(records, 1.0, by="replica")
     for wrong in (0.0, NAN):
         with pytest.raises(ValueError, match=f"threshold is {wrong}; give a positive"):
             outcomes(records, wrong)

@@ -81,6 +81,8 @@ def test_no_groups_and_no_rows():
 def test_arguments():
     with pytest.raises(ValueError, match="no column 'models'; it has"):
         summarize(OUTCOMES, by=["models"])
+    with pytest.raises(TypeError, match=r"^by is 'model'; give a list of strings$"):
+        summarize(OUTCOMES, by="model")
     with pytest.raises(ValueError, match="no column 'status'"):
         summarize(OUTCOMES.drop("status"), by=["model"])
     for wrong in (["solved"], ["model", "model"]):

@@ -258,7 +258,7 @@ def test_the_global_generator_is_left_alone():
         ({"steps": 0}, "steps is 0; give a positive integer"),
         ({"evaluate_every": -1}, "evaluate_every is -1"),
         ({"checkpoint_every": 0}, "checkpoint_every is 0"),
-        ({"learning_rate": 0.0}, "learning_rate is 0.0; give a positive number"),
+        ({"learning_rate": 0.0}, "learning_rate is 0.0; give a finite number above 0"),
         ({"clip_norm": float("nan")}, "clip_norm is nan"),
         ({"penalty": -1.0}, "penalty is -1.0; give a finite number"),
         ({"penalty_start": 40}, "penalty_start is 40 and penalty_end 40; the ramp"),
@@ -268,6 +268,12 @@ def test_the_global_generator_is_left_alone():
 def test_numbers_out_of_range_are_named(changes, message):
     with pytest.raises(ValueError, match=message):
         configuration(**changes)
+
+
+@pytest.mark.parametrize("name", ["steps", "learning_rate", "clip_norm", "penalty", "seed"])
+def test_what_is_no_number_is_named(name):
+    with pytest.raises(TypeError, match=f"^{name} is '1'; give "):
+        configuration(**{name: "1"})
 
 
 def test_wrong_functions_are_named():

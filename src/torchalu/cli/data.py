@@ -20,8 +20,8 @@ from torchalu.tasks import (
     DataError,
     DataFiles,
     cache_folder,
-    data_folder,
 )
+from torchalu.tasks.data_folder import named_folder
 
 Name = Literal["mnist", "cifar10", "cifar100", "covertype", "chorales", "efficientnet", "resnet18"]
 
@@ -82,17 +82,16 @@ class Data:
             ValueError: if what was got is not what was published.
             ImportError: if a package is needed to read them and not installed.
         """
-        out = None if self.out is None else self.out.expanduser()  # a shell leaves --out=~ as it is
         if self.list or self.name is None:
-            _print_list(out)
+            _print_list(self.out)
             return 0
         files = _ENTRIES[self.name].files
         say = _silent if self.quiet else print
         if not files.fetched:
-            files.check_all(out)
-            say(f"{files.title} is in {files.folder(out)} already")
+            files.check_all(self.out)
+            say(f"{files.title} is in {files.folder(self.out)} already")
             return 0
-        folder = out or data_folder(None) or cache_folder(self.name)
+        folder = named_folder(self.out) or cache_folder(self.name)
         if folder.is_dir() and _complete(files, folder):
             say(f"{files.title} is in {files.folder(folder)} already")
             return 0
@@ -107,7 +106,7 @@ class Data:
 
 def _print_list(out: Path | None) -> None:
     """A line for each data set, looked for in a folder or else where the loaders look."""
-    root = data_folder(out)
+    root = named_folder(out)
     rows = [("data set", "size", "where it is", "package")]
     for name, entry in _ENTRIES.items():
         base = cache_folder(name) if root is None else root

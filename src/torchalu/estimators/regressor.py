@@ -190,7 +190,7 @@ class ArithmeticRegressor(RegressorMixin, BaseEstimator):
 
     def _check_arguments(self) -> None:
         """Raises where an argument is not allowed."""
-        if self.holdout not in HOLDOUTS:
+        if not (isinstance(self.holdout, str) and self.holdout in HOLDOUTS):
             raise ValueError(f"holdout is {self.holdout!r}; allowed: {', '.join(HOLDOUTS)}")
         if not _whole(self.restarts, 0):
             raise ValueError(f"restarts is {self.restarts!r}; allowed: a whole number, 0 or more")

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from torchalu.arguments import check_texts
+
 _MEASURES = ("step", "validation_loss", "extrapolation_loss", "sparsity_error")
 
 
@@ -31,6 +33,7 @@ def outcomes(
         `torchalu.engine.Result.status` does.
 
     Raises:
+        TypeError: `by` is no list of strings.
         ValueError: a column is missing, or the threshold is not positive.
 
     Source:
@@ -50,6 +53,7 @@ def outcomes(
         >>> outcomes(records, threshold=0.5).row(0, named=True)["solved_at_step"]
         2000
     """
+    check_texts("by", by)
     keys = list(by)
     missing = [name for name in (*keys, *_MEASURES) if name not in records.columns]
     if missing:

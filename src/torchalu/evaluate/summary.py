@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from torchalu.arguments import check_texts
 from torchalu.evaluate.intervals import beta_mean_interval, gamma_mean_interval, wilson
 
 _NEEDED = pl.Schema(
@@ -51,6 +52,7 @@ def summarize(outcomes: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
         solved.
 
     Raises:
+        TypeError: `by` is no list of strings.
         ValueError: a column is missing, or named twice.
 
     Source:
@@ -70,6 +72,7 @@ def summarize(outcomes: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
         >>> summarize(outcomes, by=["model"]).select("model", "solved", "solved_at_median").rows()
         [('NMU', 2, 2000.0), ('NALU', 0, None)]
     """
+    check_texts("by", by)
     keys = list(by)
     missing = [name for name in (*keys, *_NEEDED) if name not in outcomes.columns]
     if missing:

@@ -25,6 +25,16 @@ def cache_folder(name: str) -> Path:
     return _caches() / "torchalu" / name
 
 
+def named_folder(root: str | os.PathLike[str] | None) -> Path | None:
+    """The folder that the user names, which need not be there yet.
+
+    Args:
+        root: the folder, if it is given as an argument; `$TORCHALU_DATA` stands in for it.
+    """
+    named = root if root is not None else os.environ.get(VARIABLE) or None
+    return None if named is None else Path(named).expanduser()
+
+
 def data_folder(root: str | os.PathLike[str] | None) -> Path | None:
     """The folder that the user names: `root`, or else `$TORCHALU_DATA`; None if there is neither.
 
@@ -40,11 +50,8 @@ def data_folder(root: str | os.PathLike[str] | None) -> Path | None:
         ...     data_folder(folder) == Path(folder)
         True
     """
-    named = root if root is not None else os.environ.get(VARIABLE) or None
-    if named is None:
-        return None
-    folder = Path(named).expanduser()
-    if not folder.is_dir():
+    folder = named_folder(root)
+    if folder is not None and not folder.is_dir():
         source = "root" if root is not None else f"${VARIABLE}"
         raise FileNotFoundError(
             f"{source} is {str(folder)!r}, which is no folder; name the folder that holds the data"

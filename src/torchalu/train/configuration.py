@@ -14,7 +14,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from torchalu.arguments import check_positive_integers
+from torchalu.arguments import (
+    check_from_zero,
+    check_integers_from_zero,
+    check_positive,
+    check_positive_integers,
+)
 
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
@@ -35,6 +40,7 @@ class TrainingConfiguration:
         seed: of all random numbers that the loop, the sampling and the module draw.
 
     Raises:
+        TypeError: a number of steps or the seed is no integer, or another is no number.
         ValueError: a number is out of its range.
 
     Source:
@@ -64,18 +70,16 @@ class TrainingConfiguration:
             evaluate_every=self.evaluate_every,
             checkpoint_every=self.checkpoint_every,
         )
-        for name in ("learning_rate", "clip_norm"):
-            if not getattr(self, name) > 0:
-                raise ValueError(f"{name} is {getattr(self, name)}; give a positive number")
-        if not 0 <= self.penalty < math.inf:
-            raise ValueError(f"penalty is {self.penalty}; give a finite number, 0 or more")
+        check_positive(learning_rate=self.learning_rate)
+        if self.clip_norm != math.inf:
+            check_positive(clip_norm=self.clip_norm)
+        check_from_zero(penalty=self.penalty)
+        check_integers_from_zero(seed=self.seed)
         if not self.penalty_start < self.penalty_end:
             raise ValueError(
                 f"penalty_start is {self.penalty_start} and penalty_end {self.penalty_end}; the "
                 "ramp has to end after it starts"
             )
-        if not 0 <= self.seed < 1 << 63:
-            raise ValueError(f"seed is {self.seed}; give a whole number from 0 to 2**63 - 1")
 
     def to_json(self) -> dict[str, Any]:
         """The fields, with infinity as text, since JSON has no number for it.
