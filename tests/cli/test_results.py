@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Mapping
+from contextlib import contextmanager
 
 import polars as pl
 import pytest
@@ -295,19 +296,32 @@ def test_outcomes_that_were_lost_or_doubled_are_not_summed_up(merge, tmp_path, d
     assert path.read_text() == left
 
 
-def test_a_merge_that_was_cut_off_between_its_files_is_made_again(merge, tmp_path, monkeypatch):
-    merge(rows(0, loss=[0.5]))
+@pytest.fixture
+def cut_off(monkeypatch):
+    """Within it a merge ends before it writes outcomes, or before it writes anything after them."""
     write = results.write_atomic
 
-    def killed(path, content):
-        if path.name == "toy_seeds.csv":
-            raise KeyboardInterrupt
-        write(path, content)
+    @contextmanager
+    def call(*, written=False):
+        def killed(path, content):
+            if path.name == "toy_seeds.csv" and not written:
+                raise KeyboardInterrupt
+            write(path, content)
+            if path.name == "toy_seeds.csv":
+                raise KeyboardInterrupt
 
-    with monkeypatch.context() as context:
-        context.setattr(results, "write_atomic", killed)
-        with pytest.raises(KeyboardInterrupt):
-            merge(rows(1, 2, loss=[0.75, 0.25]))
+        with monkeypatch.context() as context:
+            context.setattr(results, "write_atomic", killed)
+            with pytest.raises(KeyboardInterrupt):
+                yield
+
+    return call
+
+
+def test_a_merge_that_was_cut_off_between_its_files_is_made_again(merge, tmp_path, cut_off):
+    merge(rows(0, loss=[0.5]))
+    with cut_off():
+        merge(rows(1, 2, loss=[0.75, 0.25]))
     folder = tmp_path / "res"
     assert json.loads((folder / "toy.json").read_text())["outcomes"] == 3
     merge(rows(1, 2, loss=[0.75, 0.25]))
@@ -318,6 +332,29 @@ def test_a_merge_that_was_cut_off_between_its_files_is_made_again(merge, tmp_pat
     ]
     note = json.loads((folder / "toy.json").read_text())
     assert (note["outcomes"], note.keys()) == (3, {"outcomes", "runs"})
+
+
+@pytest.mark.parametrize("replace", [False, True])
+@pytest.mark.parametrize(("written", "made"), [(False, ["a", "c"]), (True, ["a", "b", "c"])])
+def test_what_made_rows_that_a_cut_off_merge_did_not_write_is_forgotten(
+    merge, cut_off, written, made, replace
+):
+    """Though another merge follows, and not the same again."""
+    merge(rows(0, loss=[0.5]), settings(20, "NAU"), command="a")
+    with cut_off(written=written):
+        merge(rows(1, loss=[0.75]), settings(20, "NAU", "NMU"), command="b", replace=replace)
+    runs = merge(rows(2, loss=[0.25]), settings(20, "NAU", "NALU"), command="c")
+    assert commands(runs) == made
+
+
+def test_what_made_rows_is_not_lost_where_their_replacement_is_cut_off(merge, tmp_path, cut_off):
+    merge(rows(0, loss=[0.5]), settings(20, "NAU"), command="a")
+    with cut_off():
+        merge(rows(0, loss=[0.25]), settings(30, "NAU"), command="b", replace=True)
+    runs = merge(rows(1, loss=[0.75]), settings(20, "NAU", "NMU"), command="c")
+    assert commands(runs) == ["a", "c"]
+    assert [len(run["settings"]) for run in runs] == [1, 2]
+    assert "NAU,0,0.5" in (tmp_path / "res" / "toy_seeds.csv").read_text()
 
 
 def test_what_ends_a_run_is_looked_at_before_it_is_trained(tmp_path, monkeypatch, capsys):

@@ -68,13 +68,11 @@ def check_present(seeds: Path, made: Path, others: Collection[str]) -> None:
         )
 
 
-def check_count(seeds: Path, made: Path, rows: pl.DataFrame) -> None:
-    """There have to be as many outcomes as were merged, or as before a merge that was cut off."""
-    note = json.loads(made.read_bytes())
-    counts = [note[name] for name in ("outcomes", "before") if name in note]
-    if counts and rows.height not in counts:
+def check_count(seeds: Path, made: Path, rows: pl.DataFrame, count: int | None) -> None:
+    """There have to be as many outcomes as were merged, where it is noted."""
+    if count is not None and rows.height != count:
         raise ValueError(
-            f"{str(seeds)!r} has {rows.height} outcomes, but {str(made)!r} says {counts[0]}; "
+            f"{str(seeds)!r} has {rows.height} outcomes, but {str(made)!r} says {count}; "
             "restore it, or name another folder"
         )
 

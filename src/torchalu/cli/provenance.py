@@ -24,17 +24,40 @@ def study_of(entry: dict[str, Any], default: str) -> str:
     return entry.get("study", named)
 
 
-def read_entries(path: Path) -> dict[str, dict[str, Any]]:
-    """What made the results so far, by configuration."""
+def seeds_path(folder: Path, name: str) -> Path:
+    """Where the outcomes of an experiment are."""
+    return folder / f"{name.rpartition('.')[2]}_seeds.csv"
+
+
+def made_path(folder: Path, name: str) -> Path:
+    """Where it is noted what made the results of an experiment."""
+    return folder / f"{name.rpartition('.')[2]}.json"
+
+
+def read_entries(folder: Path, name: str) -> tuple[dict[str, dict[str, Any]], int | None]:
+    """What made the results of an experiment so far, by configuration, and how many they are.
+
+    Of a merge that was cut off before it wrote the outcomes, what made those that are there.
+    """
+    path, seeds = made_path(folder, name), seeds_path(folder, name)
     if not path.exists():
-        return {}
+        return {}, None
     try:
-        runs = json.loads(path.read_bytes())["runs"]
-        return {entry["configuration"]: entry for entry in runs if entry["command"]}
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        note = json.loads(path.read_bytes())
+        before = note.get("before")
+        if before and seeds.exists() and file_digest(seeds) == before["sha256"]:
+            note = before
+        entries = {entry["configuration"]: entry for entry in note["runs"] if entry["command"]}
+        return entries, note.get("outcomes")
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(
             f"{str(path)!r} does not say what made the results; restore it, or name another folder"
         ) from error
+
+
+def file_digest(path: Path) -> str:
+    """A hash of what is in a file."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def entry_of(run: RunFolder, command: str) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -29,9 +30,12 @@ from torchalu.cli.provenance import (
     digests_of,
     ends_of,
     entry_of,
+    file_digest,
     labelled_settings,
+    made_path,
     read_entries,
     seed_range,
+    seeds_path,
     setting_digests,
     study_of,
 )
@@ -86,24 +90,24 @@ def check_settings(study: Study, folder: Path, *, replace: bool = False) -> None
         both = counterparts(study.name, name)
         views[name] = setting_digests(both.describe(labelled_settings(study))), both.keys
     for name, (digests, keys) in views.items():
-        path, made = _seeds_path(folder, name), _made_path(folder, name)
+        path, made = seeds_path(folder, name), made_path(folder, name)
         if name != study.name and not _is_there(folder, name):
             continue
+        entries, count = read_entries(folder, name)
         if digests and path.exists():
-            entries = read_entries(made)
             check_made(path, made, entries)
             check_study(path, entries, name)
             there = read_outcomes(
                 path, pl.DataFrame([json.loads(labels) for labels in digests]), keys
             )
-            check_count(path, made, there)
+            check_count(path, made, there, count)
             of_others = _of_other_seeds(there, study)
             trained = {which: entry | {"ends": ends} for which, entry in entries.items()}
             kept = of_others if replace else there
             for others, rows in ((trained, kept), (entries, of_others)):  # ends count beside others
                 check_alike(path, others, {"settings": digests, "ends": ends}, keys, rows)
         elif not path.exists():
-            check_present(path, made, read_entries(made).keys() - {configuration_name(study)})
+            check_present(path, made, entries.keys() - {configuration_name(study)})
 
 
 def _of_other_seeds(there: pl.DataFrame, study: Study) -> pl.DataFrame:
@@ -127,27 +131,28 @@ def _alone(folder: Path) -> Iterator[None]:
 
 def _merge(run: RunFolder, folder: Path, command: str, *, replace: bool) -> list[Path]:
     """The same, with the folder locked."""
-    seeds = _seeds_path(folder, run.study.name)
-    made = _made_path(folder, run.study.name)
+    seeds = seeds_path(folder, run.study.name)
+    made = made_path(folder, run.study.name)
     keys = list(run.study.keys)
     mine = run.outcomes()
     check_once(run, mine)
-    rows, before = mine, 0
-    entries, entry = read_entries(made), entry_of(run, command)
+    rows, before = mine, {}
+    entry = entry_of(run, command)
+    entries, count = read_entries(folder, run.study.name)
     for name in _pooled_with(run.study.name):
-        path = _seeds_path(folder, name)
+        path = seeds_path(folder, name)
         if _is_there(folder, name):
             both = counterparts(run.study.name, name)
             others = _others(read_outcomes(path, mine, both.keys), both.relabel(mine), both.keys)
             digests = setting_digests(both.describe(labelled_settings(run.study)))
-            theirs = read_entries(_made_path(folder, name))
+            theirs, _ = read_entries(folder, name)
             check_alike(path, theirs, entry | {"settings": digests}, both.keys, others)
     if seeds.exists():
         check_made(seeds, made, entries)
         check_study(seeds, entries, run.study.name)
         there = read_outcomes(seeds, mine, keys)
-        check_count(seeds, made, there)
-        before = there.height
+        check_count(seeds, made, there, count)
+        before = {"before": deepcopy(_note(there, entries)) | {"sha256": file_digest(seeds)}}
         if not replace:
             check_same(seeds, there, mine, keys)
         kept = _others(there, mine, keys)
@@ -159,19 +164,23 @@ def _merge(run: RunFolder, folder: Path, command: str, *, replace: bool) -> list
         check_present(seeds, made, entries.keys() - {entry["configuration"]})
     rows = rows.sort(keys, maintain_order=True)
     entries[entry["configuration"]] = entry
-    note = {"outcomes": rows.height, "runs": list(entries.values())}
-    between = note | {"before": before} if before not in (0, rows.height) else note
-    write_atomic(made, _json_text(between))  # first: no rows are without their run
+    note = _note(rows, entries)
+    write_atomic(made, _json_text(note | before))  # first: no rows are without their run
     write_atomic(seeds, csv_text(rows))
-    if between != note:
+    if before:
         write_atomic(made, _json_text(note))
     tables = _tables(run.study, rows, folder)
     for name in including(run.study.name):
-        path = _seeds_path(folder, name)
+        path = seeds_path(folder, name)
         if _is_there(folder, name):
             other = get(name)()
             tables += _tables(other, read_outcomes(path, mine, other.keys), folder)
     return [seeds, *tables, made]
+
+
+def _note(rows: pl.DataFrame, entries: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """How many outcomes there are, and what made them."""
+    return {"outcomes": rows.height, "runs": list(entries.values())}
 
 
 def _json_text(note: dict[str, Any]) -> str:
@@ -182,7 +191,7 @@ def _json_text(note: dict[str, Any]) -> str:
 def _tables(study: Study, rows: pl.DataFrame, folder: Path) -> list[Path]:
     """Writes the tables of a study, with the outcomes of what it includes."""
     for name in included(study.name):
-        path = _seeds_path(folder, name)
+        path = seeds_path(folder, name)
         if _is_there(folder, name):
             theirs = read_outcomes(path, rows, get(name)().keys)
             more = _others(counterparts(name, study.name).relabel(theirs), rows, study.keys)
@@ -200,20 +209,11 @@ def _pooled_with(name: str) -> tuple[str, ...]:
     return *included(name), *including(name)
 
 
-def _seeds_path(folder: Path, name: str) -> Path:
-    """Where the outcomes of an experiment are."""
-    return folder / f"{name.rpartition('.')[2]}_seeds.csv"
-
-
-def _made_path(folder: Path, name: str) -> Path:
-    """Where it is noted what made the results of an experiment."""
-    return folder / f"{name.rpartition('.')[2]}.json"
-
-
 def _is_there(folder: Path, name: str) -> bool:
     """Whether a folder has outcomes of an experiment, and not of another paper's of that name."""
-    entries = read_entries(_made_path(folder, name)).values()
-    return _seeds_path(folder, name).exists() and all(study_of(e, name) == name for e in entries)
+    entries, _ = read_entries(folder, name)
+    mine = all(study_of(entry, name) == name for entry in entries.values())
+    return mine and seeds_path(folder, name).exists()
 
 
 def _forget(entries: dict[str, dict[str, Any]], kept: pl.DataFrame, keys: Sequence[str]) -> None:
