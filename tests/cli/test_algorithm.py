@@ -3,7 +3,7 @@
 import pytest
 from PIL import Image
 
-from algorithm_commands import refused
+from refusals import refused
 from torchalu.cli import main
 from torchalu.tasks import algorithm, algorithm_names
 

@@ -7,8 +7,9 @@ import pytest
 from rich.console import Console
 from safetensors.torch import load_file
 
-from algorithm_commands import TINY, refused, rows
+from algorithm_commands import TINY, rows
 from exact_copy import copying_module
+from refusals import refused
 from torchalu.cli import algorithm_progress, main
 from torchalu.cli.algorithm_result import measured_grid
 from torchalu.cli.algorithm_train import Train, _longest

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 import torch
 
+from refusals import refused
 from torchalu import experiments
 from torchalu.cli import main, results
 from torchalu.cli.merge_checks import check_same
@@ -29,16 +30,6 @@ def tiny(tmp_path, monkeypatch):
         return main([*TINY, *map(str, options)])
 
     return call
-
-
-def refused(capsys, status, *parts):
-    """Whether a command ended in one message, with status 2."""
-    message = capsys.readouterr().err
-    assert status == 2
-    assert message.startswith("torchalu: ")
-    assert message.count("\n") == 1
-    for part in parts:
-        assert part in message
 
 
 def test_tables_are_printed_and_written(tiny, tmp_path, capsys):
