@@ -190,7 +190,7 @@ def test_two_sided_range_takes_each_side_half_of_the_time():
         ({"steps": 0}, ValueError, "steps is 0"),
         ({"steps": 2.5}, TypeError, "steps is 2.5"),
         ({"seed": -1}, ValueError, "seed is -1"),
-        ({"seed": 1.5}, ValueError, "seed is 1.5; give a whole number"),
+        ({"seed": 1.5}, TypeError, "seed is 1.5; give an integer, 0 or more"),
         ({"threads": 0}, ValueError, "threads is 0; give a positive"),
         ({"threads": 1.5}, TypeError, "threads is 1.5"),
         ({"betas": 0.9}, ValueError, "betas is 0.9; give two numbers"),

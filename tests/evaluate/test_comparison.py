@@ -159,7 +159,7 @@ def test_single_runs_are_neither_tied_nor_apart():
         ),
         (
             lambda: compare(runs(a=[1.0]), "unit", "accuracy", within="unit"),
-            r"within is 'unit'; give a list of columns, such as \['unit'\]",
+            "within is 'unit'; give a list of strings",
         ),
         (
             lambda: compare(runs(a=[1.0]), "unit", "accuracy", within=["unit"]),

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from torchalu.arguments import check_positive_integers
+from torchalu.arguments import check_integers_from_zero, check_positive_integers
 from torchalu.engine.device import check_runs, native_train
 from torchalu.engine.progress import watch
 from torchalu.engine.result import Result
@@ -95,7 +95,8 @@ def train(
         progress: show a bar, if the standard error is a terminal.
 
     Raises:
-        TypeError: a module or a task that the trainer does not know, a wrong dtype.
+        TypeError: a module or a task that the trainer does not know, a wrong dtype, a seed or a
+            number of things that is no integer.
         ValueError: sizes, numbers or names that do not fit; each message says which.
         RuntimeError: `device` is "cuda", and there is no GPU or no trainer built for it.
         TrainingInterrupted: on Ctrl-C, with the state so far.
@@ -178,7 +179,8 @@ def train_together(
             answers whether to go on.
 
     Raises:
-        TypeError: a module or a task that the trainer does not know, a wrong dtype.
+        TypeError: a module or a task that the trainer does not know, a wrong dtype, a seed or a
+            number of things that is no integer.
         ValueError: sizes, numbers or names that do not fit; each message says which.
         RuntimeError: `device` is "cuda", and there is no GPU or no trainer built for it.
         TrainingInterrupted: on Ctrl-C or when `poll` says so, with the state so far.
@@ -253,5 +255,4 @@ def _check(
         raise ValueError(f"adam_eps is {adam_eps}; give a finite number, 0 or more")
     if dtype not in (torch.float32, torch.float64):
         raise TypeError(f"dtype is {dtype}; give torch.float32 or torch.float64")
-    if isinstance(seed, bool) or not isinstance(seed, Integral) or not 0 <= seed < 2**63:
-        raise ValueError(f"seed is {seed}; give a whole number from 0 to 2**63 - 1")
+    check_integers_from_zero(seed=seed)

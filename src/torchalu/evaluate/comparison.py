@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 import scipy
 
+from torchalu.arguments import check_texts
 from torchalu.evaluate.intervals import Estimate, check_confidence, read_numbers
 
 _COLUMNS = {
@@ -176,7 +177,7 @@ def compare(
         not significantly different from the best; "above" or "below" the baseline, significantly.
 
     Raises:
-        TypeError: `within` is a string.
+        TypeError: `within` is no list of strings.
         ValueError: a column is missing or has the name of one of the table's own, a value is not
             finite or beyond the bounds, `significance` is not between 0 and 1, or no group is the
             baseline.
@@ -189,8 +190,7 @@ def compare(
         >>> table.select("unit", "mean", "marks").rows()
         [('a', 0.905, ''), ('b', 0.985, 'best above')]
     """
-    if isinstance(within, str):
-        raise TypeError(f"within is {within!r}; give a list of columns, such as [{within!r}]")
+    check_texts("within", within)
     if not 0 < significance < 1:
         raise ValueError(f"significance is {significance}; give a number between 0 and 1")
     needed = [*within, by, value]

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Annotated, TypeAlias
 
 import torch
 import tyro
 from torch import Tensor, nn
 
-from torchalu.arguments import check_positive_integers
+from torchalu.arguments import check_integers_from_zero, check_positive_integers
 
 _MOST = 2**63
 
@@ -31,14 +30,11 @@ def check_first_seed(first_seed: int, seeds: int) -> None:
     Example:
         >>> check_first_seed(-1, 5)
         Traceback (most recent call last):
-        ValueError: first_seed is -1; give 0 or more, so that all seeds are below 2**63
+        ValueError: first_seed is -1; give an integer, 0 or more
     """
-    if isinstance(first_seed, bool) or not isinstance(first_seed, Integral):
-        raise TypeError(f"first_seed is {first_seed!r}; give an integer, 0 or more")
-    if not 0 <= first_seed <= _MOST - seeds:
-        raise ValueError(
-            f"first_seed is {first_seed}; give 0 or more, so that all seeds are below 2**63"
-        )
+    check_integers_from_zero(first_seed=first_seed)
+    if first_seed > _MOST - seeds:
+        raise ValueError(f"first_seed is {first_seed}; give one so that all seeds are below 2**63")
 
 
 @dataclass(frozen=True)

@@ -301,7 +301,7 @@ def test_what_a_variant_changes_can_be_trained(model, name):
     ("call", "message"),
     [
         (lambda: Seeds(0), "seeds is 0; give a positive integer"),
-        (lambda: Seeds(1, -1), "first_seed is -1; give 0 or more"),
+        (lambda: Seeds(1, -1), "first_seed is -1; give an integer, 0 or more"),
         (lambda: Strings(()), r"lengths is \(\); give positive integers, each once"),
         (lambda: Strings((5, 5)), "each once"),
         (lambda: Strings((5,), count=0), "count is 0; give a positive integer"),

@@ -102,7 +102,7 @@ def test_a_start_follows_from_the_seed_and_not_from_torchs_generator():
     ("call", "message"),
     [
         (lambda: ClassificationRuns(epochs=0), "epochs is 0; give a positive integer"),
-        (lambda: ClassificationRuns(first_seed=-1), "first_seed is -1; give 0 or more"),
+        (lambda: ClassificationRuns(first_seed=-1), "first_seed is -1; give an integer, 0 or more"),
         (lambda: Hyperparameters(0.0), "learning_rate is 0.0; give a finite number above 0"),
         (lambda: Hyperparameters(math.inf), "learning_rate is inf; give a finite number above 0"),
         (lambda: Hyperparameters(weight_decay=-1.0), "weight_decay is -1.0; give a finite number"),
