@@ -231,6 +231,26 @@ def test_a_download_that_fails_says_what_the_client_said(client, capsys):
     assert "$TORCHALU_DATA" in message
 
 
+@pytest.mark.parametrize(
+    ("variable", "options", "named"),
+    [
+        ("XDG_CACHE_HOME", (), "the cache, without --out, is '{}/torchalu/mnist', but"),
+        ("TORCHALU_DATA", (), "$TORCHALU_DATA is '{}', but"),
+        ("TORCHALU_DATA", ("--out", "{}/mine"), "--out is '{}/mine', but"),
+    ],
+)
+def test_a_folder_that_cannot_be_made(
+    variable, options, named, client, tmp_path, monkeypatch, capsys
+):
+    file = tmp_path / "file"
+    file.touch()
+    monkeypatch.setenv(variable, str(file))
+    commands = client(None)
+    assert main(["data", "mnist", *(option.format(file) for option in options)]) == 2
+    assert f"{named.format(file)} {str(file)!r} is no folder" in capsys.readouterr().err
+    assert not commands
+
+
 def test_unknown_data_set(capsys):
     with pytest.raises(SystemExit) as stopped:
         main(["data", "mnits"])

@@ -297,6 +297,16 @@ def test_wrong_functions_are_named():
         )
     with pytest.raises(ValueError, match="module is a ReLU without parameters to train"):
         fit(nn.ReLU(), sample, loss, configuration())
+    with pytest.raises(ValueError, match="optimizer makes LBFGS, whose step needs a closure"):
+        fit(model(), sample, loss, configuration(), optimizer=torch.optim.LBFGS)
+
+
+def test_a_folder_that_cannot_be_written_to_is_named_before_a_step():
+    steps = []
+    for folder in ("/dev/null", "/dev/null/run"):
+        with pytest.raises(ValueError, match=f"folder is '{folder}', but '/dev/null' is no folder"):
+            fit(model(), lambda step, _: steps.append(step), loss, configuration(), folder=folder)
+    assert not steps
 
 
 def test_starts_drawn_by_several_threads_at_once_are_those_of_their_seeds():

@@ -21,7 +21,7 @@ from torchalu.tasks import (
     DataFiles,
     cache_folder,
 )
-from torchalu.tasks.data_folder import named_folder
+from torchalu.tasks.data_folder import VARIABLE, named_folder
 
 Name = Literal["mnist", "cifar10", "cifar100", "covertype", "chorales", "efficientnet", "resnet18"]
 
@@ -98,10 +98,17 @@ class Data:
         from torchalu.cli.fetch import fetch
         from torchalu.train.files import check_folder
 
-        check_folder(folder, "$TORCHALU_DATA" if self.out is None else "--out")
+        check_folder(folder, _source(self.out))
         module: Any = import_module(f"torchalu.cli.fetch_{self.name}")
         fetch(module.source(), folder / files.layouts[0], say)
         return 0
+
+
+def _source(out: Path | None) -> str:
+    """What names the folder, for an error."""
+    if out is not None:
+        return "--out"
+    return "the cache, without --out," if named_folder(None) is None else f"${VARIABLE}"
 
 
 def _print_list(out: Path | None) -> None:

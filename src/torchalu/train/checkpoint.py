@@ -139,7 +139,7 @@ def read_checkpoint(folder: Path, identity: dict[str, Any]) -> Checkpoint | None
     path = folder / NAME
     try:
         data = path.read_bytes()
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     try:
         head, checkpoint = _whole(data)

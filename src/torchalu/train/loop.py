@@ -15,6 +15,7 @@ from torch import nn
 
 from torchalu.train.checkpoint import read_checkpoint, write_checkpoint
 from torchalu.train.configuration import TrainingConfiguration
+from torchalu.train.files import check_folder
 from torchalu.train.hooks import Hook
 from torchalu.train.run import Evaluate, Loss, OptimizerFactory, Run, Sample, TrainingResult
 from torchalu.train.schedules import Schedule
@@ -53,7 +54,8 @@ def fit(
         configuration: the numbers.
         evaluate: gives numbers by name from the module, which is in evaluation mode and without
             gradients; "validation_loss" among them.
-        optimizer: makes an optimizer from the parameters and `lr`, as all of torch.optim do.
+        optimizer: makes an optimizer from the parameters and `lr`, as those of torch.optim do; one
+            that evaluates the loss again within a step, as LBFGS, is not taken.
         schedule: the factor of the learning rate as a function of the step; 1 if left out.
         hooks: methods that change loss, gradients or learning rate, in this order.
         folder: where the checkpoint lies; without it a run that is broken off is lost.
@@ -61,8 +63,8 @@ def fit(
             end the run; a checkpoint is written first.
 
     Raises:
-        ValueError: `loss` gives no scalar, `evaluate` not the same names each time, or the module
-            has nothing to train.
+        ValueError: `loss` gives no scalar, `evaluate` not the same names each time, the module
+            has nothing to train, the optimizer needs a closure, or the folder cannot be written to.
         CheckpointError: the folder's checkpoint is of another run.
 
     Example:
@@ -82,6 +84,8 @@ def fit(
     with _forked(run.cuda_devices()):
         with _GENERATOR:
             run.begin(None if place is None else read_checkpoint(place, run.identity()))
+        if place is not None and run.status == "running":
+            check_folder(place, "folder")
         reported = -math.inf
         while run.status == "running":
             run.step_once()

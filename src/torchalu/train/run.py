@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
@@ -75,6 +76,7 @@ class Run:
         self.module, self.sample, self.loss = module, sample, loss
         self.configuration, self.evaluate, self.schedule = configuration, evaluate, schedule
         self.optimizer = optimizer(self.parameters, lr=configuration.learning_rate)
+        _check_steps_alone(self.optimizer)
         constrain_after(self.optimizer, module)
         self.generator = torch.Generator()
         self.hooks = dict(zip(hook_names(hooks), hooks, strict=True))
@@ -300,3 +302,14 @@ def _laid_out(value: Any, parameter: Tensor) -> Any:
     if not isinstance(value, Tensor) or value.shape != parameter.shape or value.dim() == 0:
         return value
     return torch.empty_like(parameter, dtype=value.dtype).copy_(value)
+
+
+def _check_steps_alone(optimizer: torch.optim.Optimizer) -> None:
+    """Raises if an optimizer evaluates the loss again within a step."""
+    for parameter in inspect.signature(optimizer.step).parameters.values():
+        if parameter.name == "closure" and parameter.default is parameter.empty:
+            raise ValueError(
+                f"optimizer makes {type(optimizer).__name__}, whose step needs a closure that "
+                "evaluates the loss again; allowed: one that steps by the gradients alone, such as "
+                "torch.optim.Adam"
+            )
