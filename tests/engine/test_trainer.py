@@ -337,6 +337,22 @@ def test_replicas_that_are_none_or_the_same(replicas):
         train([NAU(10, 1)], SimpleFunction("add", in_features=10), steps=1, replicas=replicas)
 
 
+@pytest.mark.parametrize(
+    ("changes", "error", "message"),
+    [
+        ({"step": 0.5}, TypeError, r"step is 0\.5; give an integer, 0 or more"),
+        ({"seed": -1}, ValueError, "seed is -1; give an integer, 0 or more"),
+        ({"replica": 2**64}, ValueError, f"replica is {2**64}; give an integer from 0 to below"),
+        ({"batch_size": 0}, ValueError, "batch_size is 0; give a positive integer"),
+        ({"dtype": torch.half}, TypeError, r"dtype is torch\.float16; give torch\.float32 or"),
+    ],
+)
+def test_what_a_batch_cannot_be_drawn_with_is_named(changes, error, message):
+    task = SimpleFunction("add", in_features=10)
+    with pytest.raises(error, match=message):
+        sample_batch(task, **{"seed": 0, "replica": 0, "step": 0, **changes})
+
+
 def test_sizes_of_subsets_are_those_of_decimal_numbers():
     """100 * 0.29 is 28.999999999999996 in binary; 25 * 0.5 is no whole number in any base."""
     sizes = [SimpleFunction("add", subset_ratio=n / 100).subset_size for n in range(1, 51)]

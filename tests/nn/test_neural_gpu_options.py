@@ -190,6 +190,8 @@ def test_wrong_inputs_are_named(kind):
         (TypeError, (SYMBOLS, three.float()), "lengths is torch.float32"),
         (ValueError, (SYMBOLS, three, -three), "steps contains -3; give numbers 0 or more"),
         (TypeError, (SYMBOLS, None, three.int()), "steps is torch.int32"),
+        (TypeError, ([[1, 2]],), "symbols is a list; give a tensor of int64 numbers"),
+        (TypeError, (SYMBOLS, [3, 3, 3]), "lengths is a list; give a tensor of int64 numbers"),
     ]
     for error, arguments, message in wrong:
         with pytest.raises(error, match=re.escape(message)):

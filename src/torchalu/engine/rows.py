@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from numbers import Integral
 from typing import cast
 
 import numpy as np
@@ -11,6 +12,7 @@ import torch
 from torch import Tensor
 
 from torchalu import _core
+from torchalu.arguments import check_integers_from_zero, check_positive_integers
 from torchalu.engine.stack import Stack
 from torchalu.tasks import SimpleFunction, Table, intervals
 
@@ -30,7 +32,34 @@ def sample_batch(
     batch_size: int = 128,
     dtype: torch.dtype = torch.float32,
 ) -> tuple[Tensor, Tensor]:
-    """The very batch that `train` draws at a step (counted from 0): inputs and targets."""
+    """The very batch that `train` draws at a step: inputs and targets.
+
+    Args:
+        task: what is drawn from.
+        seed: of the training.
+        replica: the number of the replica.
+        step: counted from 0.
+        batch_size: rows.
+        dtype: `torch.float32` or `torch.float64`.
+
+    Returns:
+        Inputs, (batch_size, task.in_features), and targets, (batch_size, 1), with the task's noise.
+
+    Raises:
+        TypeError: seed, step or `batch_size` is no integer, or the dtype is another.
+        ValueError: one of these is out of range, or `replica` is no integer below 2**64.
+
+    Example:
+        >>> from torchalu.tasks import SimpleFunction
+        >>> x, y = sample_batch(SimpleFunction("mul"), seed=0, replica=0, step=0)
+        >>> x.shape, y.shape
+        (torch.Size([128, 100]), torch.Size([128, 1]))
+    """
+    check_integers_from_zero(seed=seed, step=step)
+    check_positive_integers(batch_size=batch_size)
+    if not isinstance(replica, Integral) or not 0 <= replica < 2**64:
+        raise ValueError(f"replica is {replica!r}; give an integer from 0 to below 2**64")
+    check_dtype(dtype)
     rows = -(-batch_size // ROW_GROUP) * ROW_GROUP
     columns = torch.empty(task.in_features, rows, dtype=dtype)
     interval = _native_range(task.interpolation_range)
@@ -42,6 +71,19 @@ def sample_batch(
         _core.normal(seed, replica, 0, step, normal)
         y = y * (1 + task.noise * normal[:batch_size, None])
     return x, y
+
+
+def check_dtype(dtype: torch.dtype) -> None:
+    """Refuse what the native trainer does not compute in.
+
+    Args:
+        dtype: `torch.float32` or `torch.float64`.
+
+    Raises:
+        TypeError: it is another.
+    """
+    if dtype not in (torch.float32, torch.float64):
+        raise TypeError(f"dtype is {dtype}; give torch.float32 or torch.float64")
 
 
 Native = dict[str, object]

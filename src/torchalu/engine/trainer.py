@@ -14,6 +14,7 @@ from torchalu.arguments import check_integers_from_zero, check_positive_integers
 from torchalu.engine.device import check_runs, native_train
 from torchalu.engine.progress import watch
 from torchalu.engine.result import Result
+from torchalu.engine.rows import check_dtype
 from torchalu.engine.run import Run
 from torchalu.engine.team import Team
 from torchalu.tasks import SimpleFunction, Table
@@ -253,6 +254,5 @@ def _check(
         raise ValueError(f"betas is {betas!r}; give two numbers from 0 to below 1")
     if not 0 <= adam_eps < np.inf:
         raise ValueError(f"adam_eps is {adam_eps}; give a finite number, 0 or more")
-    if dtype not in (torch.float32, torch.float64):
-        raise TypeError(f"dtype is {dtype}; give torch.float32 or torch.float64")
+    check_dtype(dtype)
     check_integers_from_zero(seed=seed)

@@ -14,12 +14,11 @@ def check_symbols(symbols: Tensor, num_symbols: int) -> None:
         num_symbols: size of the alphabet, padding included.
 
     Raises:
-        TypeError: `symbols` are no int64 numbers.
+        TypeError: `symbols` is no tensor of int64 numbers.
         ValueError: `symbols` has another shape or no positions, or a number is out of range; the
             last is a RuntimeError in a compiled graph.
     """
-    if symbols.dtype != torch.int64:
-        raise TypeError(f"symbols is {symbols.dtype}; convert the numbers with .long()")
+    _check_integers("symbols", symbols)
     if symbols.ndim != 2 or symbols.shape[1] == 0:
         raise ValueError(
             f"symbols has shape {tuple(symbols.shape)}; give (batch, length), a length of 1 or more"
@@ -40,15 +39,22 @@ def check_counts(
         most: greatest number allowed, if there is one.
 
     Raises:
-        TypeError: `counts` are no int64 numbers.
+        TypeError: `counts` is no tensor of int64 numbers.
         ValueError: `counts` has another shape, or a number is out of range; the last is a
             RuntimeError in a compiled graph.
     """
-    if counts.dtype != torch.int64:
-        raise TypeError(f"{name} is {counts.dtype}; convert the numbers with .long()")
+    _check_integers(name, counts)
     if counts.shape != symbols.shape[:1]:
         raise ValueError(
             f"{name} has shape {tuple(counts.shape)}; give one number for each of the "
             f"{len(symbols)} sequences: ({len(symbols)},)"
         )
     check_range(name, counts, least, most)
+
+
+def _check_integers(name: str, numbers: Tensor) -> None:
+    """Raises unless it is a tensor of int64 numbers."""
+    if not isinstance(numbers, Tensor):
+        raise TypeError(f"{name} is a {type(numbers).__name__}; give a tensor of int64 numbers")
+    if numbers.dtype != torch.int64:
+        raise TypeError(f"{name} is {numbers.dtype}; convert the numbers with .long()")
