@@ -38,6 +38,10 @@ OPERATIONS = (
     "a*(b**2 + c**2)/2",
     "sqrt(a**2 + b**2)",
     "1/(1/a + b/c)",
+    "(a + b)*(c - d) + e",
+    "a/(b + c) + d",
+    "a*sqrt(b + c) + d",
+    "1/(a + b) + 1/c",
 )
 NOISES = (0.0, 0.01)
 ROWS, LOW, HIGH = 300, 0.5, 4.0

@@ -71,6 +71,7 @@ def test_recovery_of_twenty(operation, noise):
         "3.7*a/(1.9 + a)",
         "sqrt((a - b)**2 + (c - d)**2 + 1)",
         "a/sqrt(1 + b**2/c**2)",
+        "a/(b + c) + 1.7*d",
     ],
 )
 def test_constants_and_other_forms_without_noise(operation):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from torchalu.estimators.closed_form import (
+    added_term_structures,
     library_structures,
     linear_structures,
     multilinear_structures,
@@ -16,6 +17,7 @@ from torchalu.estimators.closed_form import (
     quadratic_structures,
     ratio_structures,
     split_structures,
+    sum_library_structures,
     transformed_structures,
 )
 from torchalu.estimators.closed_form.library import make_library
@@ -53,6 +55,8 @@ def finds(structures, terms):
 RATIO = make_term([make_factor({0: 1, 1: -1}), make_factor({2: 1, 3: 1}, 0, -1)])
 LENS = make_term([*monomial({0: 1, 1: 1}).factors, make_factor({0: 1, 1: 1}, 0, -1)])
 HALF = make_factor({3: 1, 4: -1}, 0, -2)
+PART = make_term([*monomial({0: 1}).factors, make_factor({1: 1, 2: 1}, 0, -1)])
+BOTH = monomial({3: 1}), monomial({4: -1})
 CASES = [
     (linear_structures, [make_term([make_factor({0: 1, 1: 1, 4: -1})])]),
     (linear_structures, [monomial({1: 1}), monomial({3: 1})]),
@@ -69,6 +73,10 @@ CASES = [
     (library_structures, [monomial({0: 1}), monomial({1: 2}), monomial({2: -1, 3: 1})]),
     (library_structures, [monomial({0: 1, j: 2}) for j in range(1, 5)]),
     (library_structures, [monomial({0: 1, j: 1, j + 1: 1}) for j in range(1, 5)]),
+    (sum_library_structures, [product_of([1, 2], power=-1), monomial({3: 1})]),
+    (sum_library_structures, [PART, monomial({3: 1, 4: -1})]),
+    (sum_library_structures, [make_term([*PART.factors, *monomial({3: 1}).factors]), *BOTH]),
+    (sum_library_structures, [product_of([0, 1], power=Fraction(1, 2)), *BOTH]),
 ]
 
 
@@ -76,6 +84,31 @@ CASES = [
 @pytest.mark.parametrize(("source", "terms"), CASES)
 def test_closed_forms(source, terms, noise):
     assert finds(source(table_of(terms, noise=noise)), terms)
+
+
+@pytest.mark.parametrize("rows", [40, 300])
+def test_a_sum_beside_products_is_found_where_these_are_known(rows):
+    beside = [monomial({3: 1}), monomial({4: 1, 5: -1})]
+    table = table_of([PART, *beside], rows=rows)
+    assert finds(sum_library_structures(table, beside), [PART, *beside])
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.01])
+@pytest.mark.parametrize("term", [product_of([0, 1], [2, 3]), RATIO])
+@pytest.mark.parametrize(
+    "beside", [[monomial({4: 1})], [monomial({4: 2}), monomial({1: 1, 5: -1})]]
+)
+def test_terms_beside_a_product_of_sums(term, beside, noise):
+    table = table_of([term, *beside], rows=60, noise=noise)
+    assert finds(added_term_structures(term, table), [term, *beside])
+
+
+@pytest.mark.parametrize("scale", [1e-90, 1e90])
+def test_sums_in_units_of_any_size(scale):
+    terms = [PART, monomial({3: 1})]
+    table = table_of(terms, rows=40)
+    X = table.X * np.array([scale, 1.0, 1.0, scale, 1.0, 0.0])
+    assert finds(sum_library_structures(replace(table, X=X, y=scale * table.y)), terms)
 
 
 @pytest.mark.parametrize("terms", [[product_of([0, 1], [1, 2])], [RATIO]])

@@ -13,7 +13,7 @@ NOISE_FLOOR = 1e-11
 """Relative residual below which a difference is rounding, not information."""
 
 _LONGEST_PURSUIT = 12
-(_TRTRI,) = get_lapack_funcs(("trtri",), dtype=np.float64)
+_GEQRF, _TRTRI = get_lapack_funcs(("geqrf", "trtri"), dtype=np.float64)
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def sparse_fits(
     order = _order_by_t(centered, residual) if rows > columns + 2 else None
     if order is None:
         limit = min(columns, max(1, rows // 3), _LONGEST_PURSUIT)
-        order = _order_by_pursuit(centered, residual, limit)
+        order = pursue(centered, residual, limit)
     wanted = _prefix_sizes(centered[:, order], residual, min(rows, weight.sum()), sizes)
     subsets = [_fit_subset(table, order[:size]) for size in wanted]
     return [_in_units(s, height, units) for s in subsets if s is not None]
@@ -114,7 +114,8 @@ def _compressed(features: np.ndarray, target: np.ndarray, weight: np.ndarray) ->
 
 def triangular(table: np.ndarray) -> np.ndarray:
     """The R of the table's QR decomposition."""
-    return np.asarray(np.linalg.qr(table, mode="r"))
+    factored, *_ = _GEQRF(table)
+    return np.triu(factored[: table.shape[1]])
 
 
 def _center(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -138,8 +139,14 @@ def _order_by_t(centered: np.ndarray, residual: np.ndarray) -> np.ndarray | None
     return np.argsort(-t, kind="stable")
 
 
-def _order_by_pursuit(centered: np.ndarray, residual: np.ndarray, limit: int) -> np.ndarray:
-    """Columns in the order in which orthogonal matching pursuit picks them."""
+def pursue(centered: np.ndarray, residual: np.ndarray, limit: int) -> np.ndarray:
+    """Columns in the order in which orthogonal matching pursuit picks them.
+
+    Args:
+        centered: the columns, of norm 1 at most; one of norm below 1e-6 is not picked.
+        residual: what they are to explain.
+        limit: columns at most.
+    """
     left, columns, chosen = residual, centered.copy(), []
     for _ in range(limit):
         norm = np.sqrt((columns**2).sum(axis=0))

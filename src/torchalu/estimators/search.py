@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from torchalu.estimators.closed_form import (
+    added_term_structures,
     library_structures,
     linear_structures,
     multilinear_structures,
@@ -17,6 +18,7 @@ from torchalu.estimators.closed_form import (
     quadratic_structures,
     ratio_structures,
     split_structures,
+    sum_library_structures,
     transformed_structures,
 )
 from torchalu.estimators.polish import polish
@@ -95,9 +97,11 @@ def search_steps(
     """
     learn = pool.table.learn
     polished: set[Term] = set()
+    extended: set[Term] = set()
     products = ("sum", "powers", "product_of_sums")
-    one_term = (*products, "ratio_of_sums")
+    one_term, sums = (*products, "ratio_of_sums"), ("sum_of_products", "ratio_of_sums")
     changes = Step("changes one by one", one_term, lambda: _polished(pool, polished))
+    beside = Step("terms beside a product", sums, lambda: _extended(pool, extended))
     return [
         Step("sums", FAMILIES, lambda: linear_structures(learn)),  # and the constant, of no family
         Step("products of powers", products[:2], lambda: power_structures(learn)),
@@ -113,6 +117,11 @@ def search_steps(
             lambda: library_structures(learn),
         ),
         Step(
+            "sums of products with a sum",
+            ("product_of_sums", *sums),
+            lambda: sum_library_structures(learn, _known(pool)),
+        ),
+        Step(
             "powers of sums of products", ("power_of_sum",), lambda: power_of_sum_structures(learn)
         ),
         Step(
@@ -122,8 +131,10 @@ def search_steps(
         ),
         Step("products near squares", products, lambda: _split(pool, generator)),
         changes,
+        beside,
         Step("native restarts", FAMILIES, lambda: native(learn)),
         changes,
+        beside,
     ]
 
 
@@ -140,6 +151,20 @@ def _polished(pool: Pool, done: set[Term]) -> Iterator[Structure]:
         if term not in done:
             done.add(term)
             yield from polish(term, learn, weight)
+
+
+def _known(pool: Pool) -> tuple[Term, ...]:
+    """The terms of the best sum so far."""
+    sums = (c.structure.terms for c in pool.ranked() if c.structure.power == 1)
+    return next(sums, ())
+
+
+def _extended(pool: Pool, done: set[Term]) -> Iterator[Structure]:
+    """The best terms so far that have a sum, with others beside them, each term once."""
+    for term, _ in _best_terms(pool, _POLISHED):
+        if term not in done and not all(factor.is_column for factor in term.factors):
+            done.add(term)
+            yield from added_term_structures(term, pool.table.learn)
 
 
 def _best_terms(pool: Pool, count: int) -> list[tuple[Term, np.ndarray]]:

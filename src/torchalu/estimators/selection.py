@@ -6,6 +6,7 @@ import math
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 
@@ -55,7 +56,7 @@ class Candidate:
         """Name of the family."""
         return family_of(self.structure)
 
-    @property
+    @cached_property
     def complexity(self) -> int:
         """Nodes of the expression, and a surcharge for each free real constant."""
         nodes = count_nodes(self.structure)
@@ -202,17 +203,11 @@ class Pool:
 
     def ranked(self) -> list[Candidate]:
         """All candidates, the shortest description first; of equal ones the simplest."""
-
-        def order(candidate: Candidate) -> tuple[float, int, int, Structure]:
-            structure = candidate.structure
-            return candidate.nats, candidate.complexity, inverses(structure), structure
-
-        return sorted(self.candidates.values(), key=order)
+        return sorted(self.candidates.values(), key=_order)
 
     def best(self) -> Candidate | None:
         """The candidate with the shortest description."""
-        ranked = self.ranked()
-        return ranked[0] if ranked else None
+        return min(self.candidates.values(), key=_order, default=None)
 
     def solved(self) -> bool:
         """Whether the best candidate is exact and so simple that no search could better it.
@@ -224,6 +219,12 @@ class Pool:
         if best is None or not best.is_exact(self.table, min(self.table.tolerance, _ROUNDING)):
             return False
         return best.free_constants <= 2 and len(best.structure.terms) <= 3
+
+
+def _order(candidate: Candidate) -> tuple[float, int, int, Structure]:
+    """What candidates are ranked by."""
+    structure = candidate.structure
+    return candidate.nats, candidate.complexity, inverses(structure), structure
 
 
 def _is_one_term(structure: Structure) -> bool:

@@ -1,5 +1,6 @@
 """Structures that closed forms find: no training, milliseconds each."""
 
+from torchalu.estimators.closed_form.added_terms import added_term_structures
 from torchalu.estimators.closed_form.library import library_structures
 from torchalu.estimators.closed_form.linear import linear_structures, transformed_structures
 from torchalu.estimators.closed_form.multilinear import multilinear_structures
@@ -9,8 +10,10 @@ from torchalu.estimators.closed_form.powers import power_structures
 from torchalu.estimators.closed_form.products import quadratic_structures
 from torchalu.estimators.closed_form.ratios import ratio_structures
 from torchalu.estimators.closed_form.splits import split_structures
+from torchalu.estimators.closed_form.sum_library import sum_library_structures
 
 __all__ = [
+    "added_term_structures",
     "library_structures",
     "linear_structures",
     "multilinear_structures",
@@ -20,5 +23,6 @@ __all__ = [
     "quadratic_structures",
     "ratio_structures",
     "split_structures",
+    "sum_library_structures",
     "transformed_structures",
 ]

@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from functools import cache, reduce
 from itertools import combinations, product
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import get_lapack_funcs
 
 from torchalu.estimators.least_squares import sparse_fits
-from torchalu.estimators.structures import Structure, Term, make_structure, monomial
+from torchalu.estimators.structures import (
+    Structure,
+    Term,
+    make_factor,
+    make_structure,
+    make_term,
+)
 from torchalu.estimators.table import CanonicalTable
 
 _POWERS = tuple(Fraction(p) for p in ("1", "2", "1/2", "-1", "-2"))
 _HIGHER = tuple(Fraction(p) for p in ("3", "-3", "4", "-4"))
 _MOST_TERMS = 1200
+_MOST_COLUMNS = 9
 _CERTAIN = 3
-_MOST_ROWS = 1000
+MOST_ROWS = 1000
 _LARGEST = 1e140
 _PAIRS_KEPT = 12
 _LARGEST_SUM = 8
@@ -37,6 +45,7 @@ class Library(NamedTuple):
     Attributes:
         powers: of each product the power of each of its columns.
         values: a column for each.
+        sums: of columns, by the number that stands for them in `powers`.
 
     Shape:
         values: (rows, products).
@@ -44,10 +53,14 @@ class Library(NamedTuple):
 
     powers: list[dict[int, Fraction]]
     values: np.ndarray
+    sums: Mapping[int, Mapping[int, int]] = MappingProxyType({})
 
     def term(self, index: int) -> Term | None:
         """One of the products."""
-        return monomial(self.powers[index])
+        return make_term(
+            make_factor(self.sums.get(base, {base: 1}), 0, power)
+            for base, power in self.powers[index].items()
+        )
 
 
 def library_structures(
@@ -67,7 +80,7 @@ def library_structures(
     """
     library = make_library(table) if library is None else library
     term, values = cache(library.term), library.values
-    table = table.thin(_MOST_ROWS)
+    table = table.thin(MOST_ROWS)
     if len(library.powers) < 2 or len(table.y) < 4:
         return
     for weight in table.views:
@@ -96,16 +109,37 @@ def make_library(table: CanonicalTable, *, higher: bool = True) -> Library:
         higher: whether third and fourth powers are among them.
     """
     listed = (*_POWERS, *_HIGHER) if higher else _POWERS
-    table = table.thin(_MOST_ROWS)
-    columns = _screened(table)
-    powers = {j: [p for p in listed if _defined(table.X[:, j], p)] for j in columns}
+    table = table.thin(MOST_ROWS)
+    columns = screened(table, _MOST_COLUMNS)
+    powers = {j: [p for p in listed if is_defined(table.X[:, j], p)] for j in columns}
     chosen = _exponents(powers)
-    raised = {(j, p): _column_power(table.X[:, j], p) for j in columns for p in powers[j]}
+    return tabulate(table.X, chosen)
+
+
+def tabulate(
+    X: np.ndarray,
+    chosen: list[dict[int, Fraction]],
+    sums: Mapping[int, Mapping[int, int]] = MappingProxyType({}),
+) -> Library:
+    """The products that are finite on all rows, and not the same on all.
+
+    Args:
+        X: the columns.
+        chosen: of each product the power of each of its columns.
+        sums: of columns, by the number that stands for them in `chosen`.
+
+    Shape:
+        X: (rows, columns).
+    """
+    raised = {}
+    for base, power in {item for one in chosen for item in one.items()}:
+        column = sum(k * X[:, j] for j, k in sums[base].items()) if base in sums else X[:, base]
+        raised[base, power] = column_power(np.asarray(column), power)
     with np.errstate(all="ignore"):
         products = [reduce(np.multiply, map(raised.__getitem__, one.items())) for one in chosen]
-    values = np.stack(products, axis=1) if products else np.zeros((len(table.y), 0))
+    values = np.stack(products, axis=1) if products else np.zeros((len(X), 0))
     finite = np.all(np.abs(values) < _LARGEST, axis=0) & (np.ptp(values, axis=0) > 0)
-    return Library([chosen[i] for i in np.flatnonzero(finite)], values[:, finite])
+    return Library([chosen[i] for i in np.flatnonzero(finite)], values[:, finite], sums)
 
 
 def _exponents(powers: dict[int, list[Fraction]]) -> list[dict[int, Fraction]]:
@@ -135,22 +169,36 @@ def _exponents(powers: dict[int, list[Fraction]]) -> list[dict[int, Fraction]]:
     return [dict(pairs) for pairs in list(chosen)[:_MOST_TERMS]]
 
 
-def _column_power(column: np.ndarray, power: Fraction) -> np.ndarray:
-    """A power of a column."""
+def column_power(column: np.ndarray, power: Fraction) -> np.ndarray:
+    """A power of a column.
+
+    Args:
+        column: one number a row.
+        power: of it.
+    """
     with np.errstate(all="ignore"):
         return column ** float(power) if power.denominator != 1 else column ** float(int(power))
 
 
-def _defined(column: np.ndarray, power: Fraction) -> bool:
-    """Whether a power of a column is real and finite on all rows."""
+def is_defined(column: np.ndarray, power: Fraction) -> bool:
+    """Whether a power of a column is real and finite on all rows.
+
+    Args:
+        column: one number a row.
+        power: of it.
+    """
     if power < 0 and np.any(column == 0):
         return False
     return power.denominator == 1 or not np.any(column < 0)
 
 
-def _screened(table: CanonicalTable) -> list[int]:
-    """The columns that go into the library: all, or those that follow the target's ranks best."""
-    most = 9
+def screened(table: CanonicalTable, most: int) -> list[int]:
+    """The columns that go into a library: all, or those that follow the target's ranks best.
+
+    Args:
+        table: the rows to learn from.
+        most: columns.
+    """
     if table.features <= most:
         return list(range(table.features))
     ranks = np.argsort(np.argsort(table.X, axis=0, kind="stable"), axis=0).astype(float)
