@@ -22,12 +22,14 @@ from torchalu.estimators.structures import (
 )
 from torchalu.estimators.table import CanonicalTable
 
+MOST_ROWS = 1000
+"""A library is formed on this many rows of a longer table."""
+
 _POWERS = tuple(Fraction(p) for p in ("1", "2", "1/2", "-1", "-2"))
 _HIGHER = tuple(Fraction(p) for p in ("3", "-3", "4", "-4"))
 _MOST_TERMS = 1200
 _MOST_COLUMNS = 9
 _CERTAIN = 3
-MOST_ROWS = 1000
 _LARGEST = 1e140
 _PAIRS_KEPT = 12
 _LARGEST_SUM = 8

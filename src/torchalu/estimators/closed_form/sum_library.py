@@ -21,16 +21,21 @@ from torchalu.estimators.least_squares import NOISE_FLOOR
 from torchalu.estimators.structures import Structure, Term
 from torchalu.estimators.table import CanonicalTable
 
+MOST_COLUMNS = 7
+"""Products are formed of this many columns of a wider table."""
+
 _SUM_POWERS = tuple(Fraction(p) for p in ("-1", "1/2", "-1/2", "-2"))
 _COLUMN_POWERS = tuple(Fraction(p) for p in ("1", "2", "1/2", "-1"))
-MOST_COLUMNS = 7
 _KEPT = 200
 _ROWS_A_COLUMN = 2
 _INDEPENDENT = 1e-8
 _ROUNDING = 1e-12
 
 Powers = dict[int, Fraction]
+"""Of each column, or sum, its power."""
+
 Sums = dict[int, dict[int, int]]
+"""By the number that stands for a sum: of each of its columns the coefficient."""
 
 
 def sum_library_structures(
