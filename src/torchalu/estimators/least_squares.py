@@ -112,6 +112,19 @@ def _compressed(features: np.ndarray, target: np.ndarray, weight: np.ndarray) ->
     return triangular(table) if len(table) > table.shape[1] else table
 
 
+def beyond(basis: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """What an orthonormal basis leaves of some values.
+
+    Args:
+        basis: a column a vector.
+        values: one for each row, or columns of them.
+
+    Shape:
+        basis: (rows, vectors); values: (rows,) or (rows, columns), as what is returned.
+    """
+    return values - basis @ (basis.T @ values)
+
+
 def triangular(table: np.ndarray) -> np.ndarray:
     """The R of the table's QR decomposition."""
     factored, *_ = _GEQRF(table)

@@ -162,7 +162,7 @@ def _known(pool: Pool) -> tuple[Term, ...]:
 def _extended(pool: Pool, done: set[Term]) -> Iterator[Structure]:
     """The best terms so far that have a sum, with others beside them, each term once."""
     for term, _ in _best_terms(pool, _POLISHED):
-        if term not in done and not all(factor.is_column for factor in term.factors):
+        if term not in done and not term.is_plain:
             done.add(term)
             yield from added_term_structures(term, pool.table.learn)
 

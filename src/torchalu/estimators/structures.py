@@ -73,6 +73,11 @@ class Term:
 
     factors: tuple[Factor, ...]
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is a product of powers of columns, and no factor of it is a sum."""
+        return all(factor.is_column for factor in self.factors)
+
     def values(self, X: np.ndarray) -> np.ndarray:
         """The term on each row; NaN or infinity outside its domain."""
         product = np.ones(len(X))
@@ -156,14 +161,13 @@ def family_of(structure: Structure) -> str:
     if structure.power != 1:
         return "power_of_sum"
     factors = [factor for term in structure.terms for factor in term.factors]
-    plain = all(factor.is_column for factor in factors)
     if all(len(term.factors) == 1 and term.factors[0].power == 1 for term in structure.terms):
         return "sum"
     if any(factor.power < 0 and not factor.is_column for factor in factors):
         return "ratio_of_sums"
     if len(structure.terms) > 1:
         return "sum_of_products"
-    return "powers" if plain else "product_of_sums"
+    return "powers" if all(term.is_plain for term in structure.terms) else "product_of_sums"
 
 
 def count_nodes(structure: Structure) -> int:

@@ -9,7 +9,7 @@ import numpy as np
 
 from torchalu.estimators.closed_form.library import MOST_ROWS, screened, tabulate
 from torchalu.estimators.closed_form.sum_library import MOST_COLUMNS, simple_products
-from torchalu.estimators.least_squares import pursue
+from torchalu.estimators.least_squares import beyond, pursue
 from torchalu.estimators.structures import Structure, Term, make_structure
 from torchalu.estimators.table import CanonicalTable
 
@@ -28,17 +28,15 @@ def added_term_structures(term: Term, table: CanonicalTable) -> Iterator[Structu
     """
     table = table.thin(MOST_ROWS)
     known = np.column_stack([np.ones(len(table.y)), term.values(table.X)])
-    for weight in table.views:
-        root = np.sqrt(weight)
+    for root in map(np.sqrt, table.views):
         basis, _ = np.linalg.qr(known * root[:, None])
-        left = table.y * root - basis @ (basis.T @ (table.y * root))
+        left = beyond(basis, table.y * root)
         rest = replace(table, y=left / root)
         single, pairs = simple_products(rest, screened(rest, MOST_COLUMNS))
         library = tabulate(table.X, [*single, *pairs])
         columns = library.values * root[:, None]
         norm = np.sqrt((columns**2).sum(axis=0))
-        columns = (columns - basis @ (basis.T @ columns)) / norm
-        order = pursue(columns, left, min(_MOST_ADDED, len(left) // 4))
+        order = pursue(beyond(basis, columns) / norm, left, min(_MOST_ADDED, len(left) // 4))
         for count in range(1, len(order) + 1):
             beside = [library.term(int(index)) for index in order[:count]]
             yield make_structure([term, *beside], offset=False)

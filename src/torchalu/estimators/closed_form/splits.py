@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from torchalu.estimators.least_squares import beyond
 from torchalu.estimators.structures import Structure, Term, make_factor, make_structure, make_term
 from torchalu.estimators.table import CanonicalTable
 
@@ -59,7 +60,7 @@ def _alignment(
     known = np.column_stack([np.ones(len(table.y)), table.X, term.values(table.X)])
     basis, _ = np.linalg.qr(known * root[:, None])
     aimed = table.y * root
-    residual = (aimed - basis @ (basis.T @ aimed)) * root
+    residual = beyond(basis, aimed) * root
     columns = table.X[:, odd] - table.X[:, odd].mean(axis=0)
     matrix = -(columns * residual[:, None]).T @ columns
     np.fill_diagonal(matrix, 0.0)

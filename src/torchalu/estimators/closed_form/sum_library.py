@@ -17,7 +17,7 @@ from torchalu.estimators.closed_form.library import (
     screened,
     tabulate,
 )
-from torchalu.estimators.least_squares import NOISE_FLOOR
+from torchalu.estimators.least_squares import NOISE_FLOOR, beyond
 from torchalu.estimators.structures import Structure, Term
 from torchalu.estimators.table import CanonicalTable
 
@@ -59,17 +59,16 @@ def sum_library_structures(
     beside = tabulate(table.X, [*(one for one in single if set(one.values()) <= {1, -1}), *pairs])
     kept: dict[tuple[tuple[int, Fraction], ...], None] = {}
     near = np.stack([np.ones(len(table.y)), *(term.values(table.X) for term in known)], axis=1)
-    for weight in table.views:
-        root = np.sqrt(weight)
-        for explained in (_functions(table.X, tabulate(table.X, single).values), near):
+    functions = _functions(table.X, tabulate(table.X, single).values)
+    for root in map(np.sqrt, table.views):
+        for explained in (functions, near):
             basis = _basis(explained * root[:, None])
             kept.update(dict.fromkeys(_best(table, sums, beside, root, basis)))
     if not kept:
         return
     chosen = [*single, *pairs, *map(dict, kept)]
     for structure in library_structures(table, tabulate(table.X, chosen, sums)):
-        factors = [factor for term in structure.terms for factor in term.factors]
-        if not all(factor.is_column for factor in factors):
+        if not all(term.is_plain for term in structure.terms):
             yield structure
 
 
@@ -111,8 +110,7 @@ def _best(
     table: CanonicalTable, sums: Sums, beside: Library, root: np.ndarray, basis: np.ndarray
 ) -> list[tuple[tuple[int, Fraction], ...]]:
     """The products with a sum that follow best what the basis leaves of the target."""
-    left = table.y / table.scale * root
-    left = left - basis @ (basis.T @ left)
+    left = beyond(basis, table.y / table.scale * root)
     if np.sqrt(left @ left) <= NOISE_FLOOR * np.sqrt(root @ root):
         return []
     around = [{}, *beside.powers]
@@ -136,7 +134,7 @@ def _best(
 
 def _gains(values: np.ndarray, left: np.ndarray, basis: np.ndarray) -> np.ndarray:
     """By how much each column, besides the basis, makes the squares of what is left smaller."""
-    new = values - basis @ (basis.T @ values)
+    new = beyond(basis, values)
     square = (new**2).sum(axis=0)
     usable = square > _INDEPENDENT * (values**2).sum(axis=0)
     return np.where(usable, (left @ new) ** 2 / np.where(usable, square, 1.0), -1.0)
