@@ -42,6 +42,8 @@ OPERATIONS = (
     "a/(b + c) + d",
     "a*sqrt(b + c) + d",
     "1/(a + b) + 1/c",
+    "sqrt(a**2 + b**2) + c",
+    "1/(1/a + b/c) + d",
 )
 NOISES = (0.0, 0.01)
 ROWS, LOW, HIGH = 300, 0.5, 4.0

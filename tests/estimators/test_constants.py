@@ -9,7 +9,7 @@ from scipy.optimize import curve_fit
 
 from torchalu.estimators.constants import fit_constants, simple_value, simplest_between
 from torchalu.estimators.least_squares import solve, sparse_fits, to_integers
-from torchalu.estimators.structures import make_structure, monomial
+from torchalu.estimators.structures import Term, make_structure, monomial
 from torchalu.estimators.table import canonical_table
 
 LINE = make_structure([monomial({0: 1})], True)
@@ -66,6 +66,51 @@ def test_a_power_of_a_sum_equals_nonlinear_least_squares(power, noise):
     assert fit.noise == noise
     assert fit.values == pytest.approx(values, rel=2e-4)
     assert fit.errors == pytest.approx(np.sqrt(np.diag(covariance)), rel=2e-2)
+
+
+@pytest.mark.parametrize("noise", ["constant", "proportional"])
+@pytest.mark.parametrize("added", [-5.0, -0.4, 0.0, 0.7])
+@pytest.mark.parametrize("power", [Fraction(1, 2), Fraction(-1)])
+def test_a_power_beside_terms_equals_nonlinear_least_squares(power, added, noise):
+    """Of rows of which one has an infinite term, where the power is negative."""
+    generator = np.random.default_rng(1)
+    x = generator.uniform(0.5, 4, (2, 300))
+    terms = [monomial({0: 1})]
+    if power < 0:
+        x[0, 0], terms = 0.0, [monomial({0: -1})]
+
+    def function(x, scale, offset, coefficient, constant):
+        with np.errstate(divide="ignore"):
+            total = scale * x[0] ** (1.0 if power > 0 else -1.0) + offset
+        return total ** float(power) + coefficient * x[1] + constant
+
+    clean = function(x, 2.3, 0.7, 1.1, added)
+    e = 0.002 * generator.normal(size=300)
+    y = clean + e if noise == "constant" else clean * (1 + e)
+    structure = make_structure(terms, True, power, [monomial({1: 1}), Term(())])
+    assert structure.beside == (Term(()), monomial({1: 1}))
+    fit = fit_constants(structure, canonical_table(x.T, y, None, ("a", "b"), 1e-9))
+    constants = fit.values[[0, 1, 3, 2]]
+    spread = np.ones(300) if fit.noise == "constant" else np.abs(function(x, *constants))
+    start = [2.3, 0.7, 1.1, added]
+    values, covariance = curve_fit(function, x, y, p0=start, sigma=spread, xtol=1e-12)
+    assert constants == pytest.approx(values, rel=1e-3)
+    assert fit.errors[[0, 1, 3, 2]] == pytest.approx(np.sqrt(np.diag(covariance)), rel=2e-2)
+
+
+@pytest.mark.parametrize("power", [Fraction(1, 2), Fraction(-1)])
+def test_a_power_beside_a_term_is_exact_where_the_data_are(power):
+    x = np.random.default_rng(0).uniform(0.5, 4, (12, 2))
+    total = 0.3 + 1.7 * x[:, 0] + 0.2 * x[:, 0] * x[:, 1]
+    y = 1e6 * (total ** float(power) - 0.31 * x[:, 1])
+    terms = [monomial({0: 1}), monomial({0: 1, 1: 1})]
+    structure = make_structure(terms, True, power, [monomial({1: 1})])
+    table = canonical_table(x, y, None, ("a", "b"), 1e-9)
+    unit = 1e6 ** (1 / float(power))
+    expected = [1.7 * unit, 0.2 * unit, 0.3 * unit, -0.31e6]
+    assert fit_constants(structure, table).values == pytest.approx(expected, rel=1e-9)
+    given = (None, None, None, Fraction(-310000))
+    assert fit_constants(structure, table, given).values == pytest.approx(expected, rel=1e-9)
 
 
 def test_a_root_of_a_sum_that_is_negative_somewhere_is_no_fit():

@@ -54,6 +54,43 @@ def test_a_saturation_curve_may_start_at_zero():
     assert model.constants_["scale"].value == pytest.approx(1.9043 / 3.7137, rel=1e-9)
 
 
+@pytest.mark.parametrize("noise", [0.0, 0.01])
+def test_a_saturation_curve_that_starts_at_zero_may_have_a_background(noise):
+    substrate = np.linspace(0, 9, 40)
+    model = fitted("3.7137*s/(1.9043 + s) + 0.8311", {"s": substrate}, noise=noise)
+    assert model.certificate_.exact is (noise == 0)
+    s = np.array([0.0, 0.3, 30.0])
+    law = 3.7137 * s / (1.9043 + s) + 0.8311
+    error = 1e-9 if noise == 0 else 0.04
+    np.testing.assert_allclose(model.predict(pd.DataFrame({"s": s})), law, rtol=error)
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.01])
+def test_a_root_of_a_sum_beside_a_column(noise):
+    model = fitted("sqrt(a**2 + b**2) + 2*c", uniform(80, "abcd"), noise=noise)
+    assert sympy.simplify(model.formula_ - sympy.sympify("sqrt(a**2 + b**2) + 2*c")) == 0
+    constants = model.constants_
+    assert set(constants) == {
+        *("coefficient of a**2", "coefficient of b**2", "added coefficient of c")
+    }
+    assert constants["added coefficient of c"].low <= 2 <= constants["added coefficient of c"].high
+
+
+def test_a_background_of_a_ratio_has_an_interval():
+    """An inhibited enzyme's rate, measured to 1%."""
+    law = "3.7*s/(1.9*(1 + i/2.3) + s) + 0.4"
+    model = fitted(law, uniform(300, "is"), noise=0.01)
+    background = model.constants_["added constant"]
+    assert background.low < 0.4 < background.high
+    assert background.high - background.low < 0.1
+    outside = pd.DataFrame({"i": [6.0, 0.1], "s": [0.5, 30.0]})
+    expected = [
+        3.7 * 0.5 / (1.9 * (1 + 6 / 2.3) + 0.5) + 0.4,
+        3.7 * 30 / (1.9 * (1 + 0.1 / 2.3) + 30) + 0.4,
+    ]
+    np.testing.assert_allclose(model.predict(outside), expected, rtol=0.05)
+
+
 def test_a_root_at_its_zero_has_intervals():
     a, b = (grid.ravel() for grid in np.meshgrid(np.arange(6.0), np.arange(6.0)))
     model = fitted("sqrt(a**2 + b**2)", {"a": a, "b": b}, noise=0.01)

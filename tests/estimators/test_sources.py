@@ -11,6 +11,7 @@ from torchalu.estimators.closed_form import (
     library_structures,
     linear_structures,
     multilinear_structures,
+    power_beside_structures,
     power_of_sum_structures,
     power_structures,
     power_with_sum_structures,
@@ -27,6 +28,7 @@ from torchalu.estimators.search import search_steps
 from torchalu.estimators.selection import Pool
 from torchalu.estimators.structures import (
     FAMILIES,
+    Term,
     family_of,
     make_factor,
     make_structure,
@@ -141,6 +143,28 @@ def test_powers_of_sums_of_products(terms, power, noise):
     table = replace(table, y=table.y ** float(power) * (1 + e))
     found = [s for s in power_of_sum_structures(table) if s.power == power]
     assert finds(found, terms)
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.001])
+@pytest.mark.parametrize("beside", [Term(()), monomial({2: 1})])
+@pytest.mark.parametrize(
+    ("terms", "power"),
+    [
+        ([monomial({0: 2}), monomial({1: 2})], Fraction(1, 2)),
+        ([monomial({0: 1, 1: -1})], Fraction(1, 2)),
+        ([monomial({0: -1})], Fraction(-1)),
+        ([monomial({0: -1}), monomial({0: -1, 1: 1})], Fraction(-1)),
+        ([monomial({1: 1}), monomial({0: 1})], Fraction(-1)),
+    ],
+)
+def test_powers_beside_a_term(terms, power, beside, noise):
+    table = table_of(terms, columns=4, rows=100)
+    values = (table.y + 0.7) ** float(power) - 1.3 * beside.values(table.X)
+    table = replace(table, y=values * (1 + noise * np.random.default_rng(1).normal(size=100)))
+    wanted = make_structure(terms, True, power, [beside])
+    assert wanted in list(power_beside_structures(table))
+    X = table.X * np.array([1e60, 1e60, 1e-60, 1.0])
+    assert wanted in list(power_beside_structures(replace(table, X=X, y=1e-80 * table.y)))
 
 
 @pytest.mark.parametrize("power", [2.0, -1.0, -2.0])

@@ -10,9 +10,11 @@ from torchalu.estimators.constants import ConstantFit
 from torchalu.estimators.formula import to_expression
 from torchalu.estimators.selection import Candidate
 from torchalu.estimators.structures import (
+    Term,
     count_nodes,
     description_nats,
     family_of,
+    inverses,
     make_factor,
     make_structure,
     make_term,
@@ -79,6 +81,20 @@ def test_a_power_of_a_sum_is_a_family_of_its_own():
     assert description_nats(root, 3) > description_nats(make_structure(terms, False), 3)
 
 
+def test_what_stands_beside_a_power_costs_as_much_as_in_a_sum():
+    terms, one = [monomial({0: 2}), monomial({1: 2})], monomial({2: 1})
+    root, more = make_structure(terms, False, HALF), make_structure(terms, False, HALF, [one])
+    constant = make_structure(terms, True, HALF, [Term(())])
+    assert {family_of(root), family_of(more), family_of(constant)} == {"power_of_sum"}
+    assert more.columns == {0, 1, 2}
+    assert constant.columns == {0, 1}
+    assert count_nodes(more) == count_nodes(root) + 2  # a column and an operator
+    assert count_nodes(constant) == count_nodes(root) + 1  # the operator
+    price = description_nats(make_structure([one], False), 3)
+    assert description_nats(more, 3) == pytest.approx(description_nats(root, 3) + price + np.log(6))
+    assert inverses(make_structure(terms, False, -HALF, [monomial({2: -1})])) == 2
+
+
 def test_a_longer_formula_costs_more():
     short = make_structure([monomial({0: 1, 1: 1})], False)
     long = make_structure([monomial({0: 1, 1: 1}), monomial({2: 2})], False)
@@ -87,15 +103,18 @@ def test_a_longer_formula_costs_more():
     assert description_nats(short, 3) < description_nats(long, 3) < description_nats(long, 30)
 
 
+@pytest.mark.parametrize("beside", [[], [monomial({2: 2}), Term(())]])
 @pytest.mark.parametrize("power", [Fraction(1), Fraction(-1), Fraction(2)])
-def test_expression_equals_the_structure(power):
+def test_expression_equals_the_structure(power, beside):
     terms = [
         monomial({0: HALF, 1: -1}),
         make_term([make_factor({0: 1, 2: -2}, 3), make_factor({1: 1, 2: 1}, 0, 2)]),
     ]
-    structure = make_structure(terms, True, power)
-    fit = ConstantFit(np.array([1.0, 0.37, -2.5]), np.zeros(3), "constant", 5.0, 0.0, 0.0)
-    candidate = Candidate(structure, (Fraction(1), None, Fraction(-5, 2)), fit, 0.0)
+    structure = make_structure(terms, True, power, beside)
+    constants = np.array([1.0, 0.37, -2.5, 0.75, -1.0][: 3 + len(beside)])
+    fit = ConstantFit(constants, np.zeros(len(constants)), "constant", 5.0, 0.0, 0.0)
+    fixed = (Fraction(1), None, *map(Fraction, constants[2:]))
+    candidate = Candidate(structure, fixed, fit, 0.0)
     expression = to_expression(candidate, ["a", "b", "c"])
     function = sympy.lambdify(sympy.symbols("a b c"), expression)
     np.testing.assert_allclose(function(A, B, C), candidate.predict(X), rtol=1e-13)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 import scipy
 
-from torchalu.estimators.least_squares import NOISE_FLOOR, Solution, solve
+from torchalu.estimators.least_squares import NOISE_FLOOR, Solution, largest, products, solve
 from torchalu.estimators.structures import Structure, raise_to
 from torchalu.estimators.table import CanonicalTable
 
@@ -18,6 +19,7 @@ Fixed = tuple[Fraction | None, ...]
 
 _SMALLEST_FITTED = 1e-5
 _ITERATIONS = 4
+_STARTS = 3
 
 
 @dataclass(frozen=True)
@@ -65,10 +67,12 @@ def fit_constants(
     The second is solved by least squares reweighted four times with 1 / f**2. Where the structure
     is a power of a sum, f = s**q, the sum s is fitted to the target that f's slope carries back,
     s + (y - f) / f', four times too (Fisher's scoring). Rows where f is 0 say nothing of s, since
-    the slope is infinite or 0 there; they count in how well the fit explains the table.
+    the slope is infinite or 0 there; they count in how well the fit explains the table. Where terms
+    stand beside the power, f = s**q + b, s and b are fitted together, from a start that is exact
+    where the data are: with q = 1/2, y**2 = s + 2 y b - b**2, and with q = -1, y s = 1 + b s.
 
     Args:
-        structure: terms and offset.
+        structure: the discrete part.
         table: the table, with its held-out rows marked.
         fixed: a simple value for each constant, or None where it is to be fitted.
         hopeless: nats from which on a fit is not worth refining.
@@ -82,16 +86,18 @@ def fit_constants(
         Nelder & Wedderburn 1972 for powers of sums.
     """
     design = structure.design(table.X)
-    infinite = ~np.all(np.isfinite(design), axis=1)
-    if np.any(infinite) and (structure.power > 0 or np.any(table.y[infinite] != 0)):
+    inside = len(structure.summands)
+    infinite = ~np.isfinite(design)
+    if np.any(infinite[:, inside:]):
+        return None
+    if np.any(infinite) and not _may_be_infinite(structure, table.y[np.any(infinite, axis=1)]):
         return None
     given: Fixed = (None,) * design.shape[1] if fixed is None else fixed
     free = np.array([value is None for value in given], dtype=bool)
     known = np.array([0.0 if value is None else float(value) for value in given])
     if free.sum() >= min(table.inner.sum(), table.count):
         return None
-    known_part = design[:, ~free] @ known[~free]
-    problem = _Problem(design[:, free], known_part, table, structure.power)
+    problem = _Problem(design, known, free, inside, table, structure.power)
     once = {"constant": 0, "proportional": 1}
     fits = [problem.fit(noise, iterations) for noise, iterations in once.items()]
     if any(fit is not None and fit.nats < hopeless for fit in fits):
@@ -107,54 +113,117 @@ def fit_constants(
     return ConstantFit(values, errors, best.noise, best.freedom, best.nats, best.error)
 
 
+def _may_be_infinite(structure: Structure, targets: np.ndarray) -> bool:
+    """Whether the sum may be infinite where the target has some values."""
+    return structure.power < 0 and (bool(structure.beside) or not np.any(targets))
+
+
 @dataclass(frozen=True)
 class _Problem:
-    """The free columns of a design, what the fixed constants give already, table and power."""
+    """What constants multiply, those of the sum first; which are free, what the others are.
+
+    Args:
+        design: a column a constant.
+        known: the constants that are not free, 0 for the others.
+        free: which constants are to be fitted.
+        inside: how many of them are of the sum.
+        table: the rows.
+        power: that the sum is raised to.
+    """
 
     design: np.ndarray
     known: np.ndarray
+    free: np.ndarray
+    inside: int
     table: CanonicalTable
     power: Fraction
 
     def fit(self, noise: str, iterations: int) -> ConstantFit | None:
         """Least squares with variances and slopes at the target, then at the fitted values."""
-        total = self.table.y if self.power == 1 else raise_to(self.table.y, 1 / self.power)
-        solution = self._solve(total, self.table.y, noise)
-        for _ in range(iterations if self.design.shape[1] else 0):
+        solution = self._solve(self._start, self.table.y, noise)
+        for _ in range(iterations if self.free.any() else 0):
             if solution is None:
                 return None
-            total = self._total(solution)
-            solution = self._solve(total, raise_to(total, self.power), noise)
+            total, fitted = self._values(solution)
+            solution = self._solve(total, fitted, noise)
         return None if solution is None else self._rate(solution, noise)
 
+    @cached_property
+    def _start(self) -> np.ndarray:
+        """What the sum is where the formula is the target.
+
+        Beside other terms it is what an equation says of it that is linear in all constants and
+        products of two of them.
+        """
+        y = self.table.y
+        if self.power == 1:
+            return y
+        summands, beside = self.design[:, : self.inside], self.design[:, self.inside :]
+        if beside.shape[1] == 0:
+            return raise_to(y, 1 / self.power)
+        rows = self.table.inner & np.all(np.isfinite(summands), axis=1)
+        root = np.sqrt(self.table.weight)
+        if self.power != -1:
+            columns = np.hstack([beside * y[:, None], summands, products(beside, beside)])
+            twice = self._least(columns, y**2, rows, root)[: beside.shape[1]]
+            return (y - beside @ twice / 2) ** 2
+        first, others = summands[:, -1:], summands[:, :-1]
+        ones = np.ones_like(first)
+        columns = np.hstack([-others * y[:, None], ones, products(summands, beside)])
+        total = ones[:, 0]
+        for _ in range(_STARTS):
+            ratios = self._least(columns, y * first[:, 0], rows, root / np.abs(total))
+            total = summands @ np.append(ratios[: others.shape[1]], 1.0)
+        scale = self._least(np.column_stack([1 / total, beside]), y, rows, root)[0]
+        return total / scale
+
+    def _least(
+        self, columns: np.ndarray, target: np.ndarray, rows: np.ndarray, root: np.ndarray
+    ) -> np.ndarray:
+        """Least squares of some rows, the smallest where columns are dependent; NaN of infinity."""
+        root = root[rows]
+        columns, target = columns[rows] * root[:, None], target[rows] * root
+        if not np.all(np.isfinite(columns)) or not np.all(np.isfinite(target)):
+            return np.full(columns.shape[1], np.nan)
+        return np.linalg.lstsq(columns / largest(columns), target)[0] / largest(columns)
+
     def _solve(self, total: np.ndarray, fitted: np.ndarray, noise: str) -> Solution | None:
-        """Least squares on what the target is in the sum's units, near a sum and its power."""
+        """Least squares on what is linear in the constants near a sum; the formula's values."""
         rows, weight = self.table.inner, self.table.weight
-        if self.power != 1:
-            rows = rows & (fitted != 0)
         if noise == "proportional":
             weight = weight / self._variance(fitted)
-        aim = self.table.y
+        design, aim = self.design, self.table.y
         if self.power != 1:
-            slope = float(self.power) * fitted / total
-            aim, weight = total + (aim - fitted) / slope, weight * slope**2
-            if not np.all(np.isfinite(aim[rows]) & np.isfinite(weight[rows])):
+            value = raise_to(total, self.power)
+            slope = float(self.power) * value / total
+            silent = value == 0
+            inside = np.where(silent[:, None], 0.0, design[:, : self.inside] * slope[:, None])
+            design = np.hstack([inside, design[:, self.inside :]])
+            aim = aim - value + np.where(silent, 0.0, slope * total)
+            if self.power > 0:
+                rows = rows & ~silent
+            if not np.all(np.isfinite(aim[rows]) & np.all(np.isfinite(design[rows]), axis=1)):
                 return None
-        return solve(self.design[rows], (aim - self.known)[rows], weight[rows])
+        left = aim - design[:, ~self.free] @ self.known[~self.free]
+        return solve(design[rows][:, self.free], left[rows], weight[rows])
 
-    def _total(self, solution: Solution) -> np.ndarray:
-        """The sum, before it is raised to the power."""
-        return self.design @ solution.coefficients + self.known
+    def _values(self, solution: Solution) -> tuple[np.ndarray, np.ndarray]:
+        """The sum, and the formula."""
+        constants = self.known.copy()
+        constants[self.free] = solution.coefficients
+        total = self.design[:, : self.inside] @ constants[: self.inside]
+        value = total if self.power == 1 else raise_to(total, self.power)
+        return total, value + self.design[:, self.inside :] @ constants[self.inside :]
 
     def _variance(self, fitted: np.ndarray) -> np.ndarray:
         return np.maximum(fitted**2, (_SMALLEST_FITTED * self.table.scale) ** 2)
 
     def _rate(self, solution: Solution, noise: str) -> ConstantFit:
-        table, fitted = self.table, raise_to(self._total(solution), self.power)
+        table, (_, fitted) = self.table, self._values(solution)
         proportional = noise == "proportional"
         variance = self._variance(fitted) if proportional else np.ones(len(fitted))
         squares = table.weight * (table.y - fitted) ** 2 / variance
-        free = self.design.shape[1]
+        free = int(self.free.sum())
         freedom = float(table.weight[table.inner].sum()) - free
         unit = squares[table.inner].sum() / freedom if freedom > 0 else math.inf
         floor = table.floor if proportional else table.floor * table.scale

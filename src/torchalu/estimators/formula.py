@@ -11,7 +11,7 @@ import sympy
 from sympy import Add, Expr, Mul, Pow
 
 from torchalu.estimators.selection import Candidate, make_candidate
-from torchalu.estimators.structures import Factor, Term
+from torchalu.estimators.structures import Factor, Structure, Term
 from torchalu.estimators.table import CanonicalTable
 from torchalu.tasks.table_names import quoted
 
@@ -45,11 +45,11 @@ def to_expression(candidate: Candidate, names: Sequence[str]) -> Expr:
         sympy.Float(float(value)) if fixed is None else sympy.Rational(*fixed.as_integer_ratio())
         for value, fixed in zip(candidate.fit.values, candidate.fixed, strict=True)
     ]
-    terms = candidate.structure.terms
-    parts = [_scaled(values[i], term_expression(term, symbols)) for i, term in enumerate(terms)]
-    if candidate.structure.offset:
-        parts.append(values[-1])
-    return Pow(Add(*parts), _rational(candidate.structure.power))
+    structure = candidate.structure
+    terms = [term_expression(term, symbols) for term in structure.multiplied]
+    parts = [_scaled(value, term) for value, term in zip(values, terms, strict=True)]
+    inside = len(structure.summands)
+    return Add(Pow(Add(*parts[:inside]), _rational(structure.power)), *parts[inside:])
 
 
 def _scaled(scale: Expr, expression: Expr) -> Expr:
@@ -81,19 +81,14 @@ def constants_of(
 ) -> dict[str, Constant]:
     """The candidate's constants by name, each with the interval that all rows give it.
 
-    One term has a `scale`, several have a `coefficient of` each; then comes the `offset`. A column
-    whose name is not one word stands in backticks, as in the printed formula. The interval of a
-    constant holds that of a fit in which it is free, so that a simple number can be compared with
-    what the rows say, and that of a fit in which all are, so that it allows for the rounding of the
-    others.
+    One term has a `scale`, several have a `coefficient of` each; then comes the `offset`. What
+    stands beside a root or a reciprocal has an `added coefficient of`, or is the `added constant`.
+    A column whose name is not one word stands in backticks, as in the printed formula. The interval
+    of a constant holds that of a fit in which it is free, so that a simple number can be compared
+    with what the rows say, and that of a fit in which all are, so that it allows for the rounding
+    of the others.
     """
-    symbols = [sympy.Symbol(quoted(name)) for name in names]
-    labels = [
-        f"coefficient of {term_expression(term, symbols)}" for term in candidate.structure.terms
-    ]
-    labels = ["scale"] if len(labels) == 1 else labels
-    if candidate.structure.offset:
-        labels.append("offset")
+    labels = _labels(candidate.structure, [sympy.Symbol(quoted(name)) for name in names])
     constants = {}
     all_free = make_candidate(candidate.structure, table)
     for index, label in enumerate(labels):
@@ -108,3 +103,15 @@ def constants_of(
         value = float(candidate.fit.values[index])
         constants[label] = Constant(value, low, high, fixed[index] is None)
     return constants
+
+
+def _labels(structure: Structure, symbols: Sequence[sympy.Symbol]) -> list[str]:
+    """The name of each constant."""
+    labels = [f"coefficient of {term_expression(term, symbols)}" for term in structure.terms]
+    labels = ["scale"] if len(labels) == 1 else labels
+    if structure.offset:
+        labels.append("offset")
+    for term in structure.beside:
+        added = f"coefficient of {term_expression(term, symbols)}" if term.factors else "constant"
+        labels.append(f"added {added}")
+    return labels

@@ -13,6 +13,7 @@ NOISE_FLOOR = 1e-11
 """Relative residual below which a difference is rounding, not information."""
 
 _LONGEST_PURSUIT = 12
+_ROUNDING = 1e-12
 _GEQRF, _TRTRI = get_lapack_funcs(("geqrf", "trtri"), dtype=np.float64)
 
 
@@ -76,8 +77,8 @@ def sparse_fits(
     shorter than it.
     """
     rows, columns = features.shape
-    units = _largest(features)
-    height = float(_largest(target[:, None])[0])
+    units = largest(features)
+    height = float(largest(target[:, None])[0])
     table = _compressed(features / units, target / height, weight / weight.max())
     if not np.all(np.isfinite(table)) or not np.any(table[:, -2]):
         return []
@@ -91,10 +92,14 @@ def sparse_fits(
     return [_in_units(s, height, units) for s in subsets if s is not None]
 
 
-def _largest(columns: np.ndarray) -> np.ndarray:
-    """The largest magnitude in each column, 1 where there is none above 0."""
-    largest = np.abs(columns).max(axis=0)
-    return np.where(largest > 0, largest, 1.0)
+def largest(columns: np.ndarray) -> np.ndarray:
+    """The largest magnitude in each column, 1 where there is none above 0.
+
+    Args:
+        columns: a vector each.
+    """
+    magnitude = np.abs(columns).max(axis=0, initial=0.0)
+    return np.where(magnitude > 0, magnitude, 1.0)
 
 
 def _in_units(subset: Subset, height: float, units: np.ndarray) -> Subset:
@@ -123,6 +128,30 @@ def beyond(basis: np.ndarray, values: np.ndarray) -> np.ndarray:
         basis: (rows, vectors); values: (rows,) or (rows, columns), as what is returned.
     """
     return values - basis @ (basis.T @ values)
+
+
+def orthonormal(columns: np.ndarray) -> np.ndarray:
+    """An orthonormal basis of what some columns span.
+
+    Args:
+        columns: whose sizes may differ.
+    """
+    scaled = columns / largest(columns)
+    vectors, sizes, _ = np.linalg.svd(scaled, full_matrices=False)
+    return vectors[:, sizes > _ROUNDING * sizes[0]]
+
+
+def products(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Each column of one table times each of another.
+
+    Args:
+        left: of one row each.
+        right: likewise.
+
+    Shape:
+        left: (rows, columns); right: (rows, others); returns (rows, columns * others).
+    """
+    return (left[:, :, None] * right[:, None, :]).reshape(len(left), -1)
 
 
 def triangular(table: np.ndarray) -> np.ndarray:

@@ -12,6 +12,7 @@ from torchalu.estimators.closed_form import (
     library_structures,
     linear_structures,
     multilinear_structures,
+    power_beside_structures,
     power_of_sum_structures,
     power_structures,
     power_with_sum_structures,
@@ -124,6 +125,7 @@ def search_steps(
         Step(
             "powers of sums of products", ("power_of_sum",), lambda: power_of_sum_structures(learn)
         ),
+        Step("powers beside a term", ("power_of_sum",), lambda: power_beside_structures(learn)),
         Step(
             "products of sums",
             products,

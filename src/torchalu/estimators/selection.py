@@ -18,7 +18,6 @@ from torchalu.estimators.structures import (
     description_nats,
     family_of,
     inverses,
-    raise_to,
 )
 from torchalu.estimators.table import CanonicalTable
 from torchalu.export.certificate import relative_errors
@@ -60,8 +59,8 @@ class Candidate:
     def complexity(self) -> int:
         """Nodes of the expression, and a surcharge for each free real constant."""
         nodes = count_nodes(self.structure)
-        for index, value in enumerate(self.fixed):
-            own = 0 if value == 1 and index < len(self.structure.terms) else 1
+        for value, term in zip(self.fixed, self.structure.multiplied, strict=True):
+            own = 0 if value == 1 and term.factors else 1
             nodes += own if value is not None and abs(value) == 1 else 2
             nodes += FREE_CONSTANT_NODES if value is None else 0
         return nodes
@@ -73,9 +72,7 @@ class Candidate:
 
     def predict(self, X: np.ndarray) -> np.ndarray:
         """The formula's value on each row."""
-        with np.errstate(all="ignore"):
-            total = self.structure.design(X) @ self.fit.values
-            return raise_to(total, self.structure.power)
+        return self.structure.values(X, self.fit.values)
 
     def is_exact(self, table: CanonicalTable, tolerance: float) -> bool:
         """Whether it gives every row of the table to within a relative tolerance."""
@@ -136,7 +133,7 @@ class Pool:
         self.table = table
         self.families = frozenset(families)
         self.candidates: dict[tuple[Structure, Fixed], Candidate] = {}
-        self._seen: set[tuple] = set()
+        self._seen: set[Structure] = set()
         self._shortest = math.inf
 
     def add_all(self, structures: Iterable[Structure]) -> None:
@@ -160,7 +157,7 @@ class Pool:
         Sums of more than twelve terms get an offset only: without one they are rarely better, and
         take long.
         """
-        shape = structure.terms, structure.power
+        shape = replace(structure, offset=True)
         if shape in self._seen:
             return
         self._seen.add(shape)
@@ -179,19 +176,19 @@ class Pool:
         hopeless = self._shortest + _HOPELESS_NATS + _HOPELESS_NATS_A_ROW * self.table.count
         free = make_candidate(structure, self.table, hopeless=hopeless)
         if free is None:
-            self._add_fixed(structure, (Fraction(1),) * len(structure.terms))
+            if not structure.offset and not structure.beside:
+                self._add_fixed(structure, (Fraction(1),) * len(structure.terms))
             return
         self._keep(free)
         if free.fit.nats + description_nats(structure, self.table.features) > hopeless:
             return  # whatever its constants cost
         values = [simple_value(v, e) for v, e in zip(free.fit.values, free.fit.errors, strict=True)]
         if structure.offset:
-            self._add_fixed(structure, (*values[:-1], None))
+            terms = len(structure.terms)
+            self._add_fixed(structure, (*values[:terms], None, *values[terms + 1 :]))
         self._add_fixed(structure, tuple(values))
 
     def _add_fixed(self, structure: Structure, fixed: Fixed) -> None:
-        if structure.offset and len(fixed) == len(structure.terms):
-            return
         if any(value is not None for value in fixed):
             candidate = make_candidate(structure, self.table, fixed)
             if candidate is not None:

@@ -1,14 +1,16 @@
 """The shapes a formula can take: sums of products of powers of sums of columns, and their powers.
 
-Every family of formulas is a power of a linear combination of terms that hold no real constant::
+Every family of formulas is a power of a linear combination of terms that hold no real constant,
+and perhaps other terms beside that power::
 
-    y = (c_1 T_1(x) + c_2 T_2(x) + ... + c_0) ** q
-    T(x) = prod_f (k_f0 + sum_j k_fj x_j) ** p_f        k integers, p and q rational
+    y = (c_1 T_1(x) + c_2 T_2(x) + ... + c_0) ** q + d_1 B_1(x) + ...
+    T(x), B(x) = prod_f (k_f0 + sum_j k_fj x_j) ** p_f        k integers, p and q rational
 
-so whatever the discrete part is, the real constants are linear in a power of the target, and least
-squares finds them. A sum is one term with one factor, a product of powers has factors of one
-column, a product of sums has several factors, a ratio of sums has a factor of power -1, a sum of
-products has several terms, and all of these have q = 1. A power of a sum has another q.
+so whatever the discrete part is, the real constants are linear in the target or in a power of it,
+and least squares finds them. A sum is one term with one factor, a product of powers has factors of
+one column, a product of sums has several factors, a ratio of sums has a factor of power -1, a sum
+of products has several terms, and all of these have q = 1 and nothing beside. A power of a sum has
+another q.
 """
 
 from __future__ import annotations
@@ -69,7 +71,7 @@ def raise_to(base: np.ndarray, power: Fraction) -> np.ndarray:
 
 @dataclass(frozen=True, order=True)
 class Term:
-    """A product of factors, in canonical order; made by `make_term`."""
+    """A product of factors, in canonical order; made by `make_term`. Of no factors it is 1."""
 
     factors: tuple[Factor, ...]
 
@@ -89,25 +91,55 @@ class Term:
 
 @dataclass(frozen=True, order=True)
 class Structure:
-    """The discrete part of a formula: its terms, whether a constant is added, and the power."""
+    """The discrete part of a formula.
+
+    Args:
+        terms: those of the sum.
+        offset: whether a constant is added to them.
+        power: that the sum is raised to.
+        beside: terms added to the power; only where it is not 1.
+    """
 
     terms: tuple[Term, ...]
     offset: bool
     power: Fraction = Fraction(1)
+    beside: tuple[Term, ...] = ()
+
+    @property
+    def summands(self) -> tuple[Term, ...]:
+        """What the sum's constants multiply: its terms, and 1 if there is an offset."""
+        return (*self.terms, Term(())) if self.offset else self.terms
+
+    @property
+    def multiplied(self) -> tuple[Term, ...]:
+        """What each constant multiplies: the sum's, then those beside its power."""
+        return (*self.summands, *self.beside)
 
     def design(self, X: np.ndarray) -> np.ndarray:
-        """The matrix that the real constants multiply: a column a term, ones last if offset."""
-        columns = [term.values(X) for term in self.terms]
-        if self.offset:
-            columns.append(np.ones(len(X)))
-        return np.stack(columns, axis=1)
+        """The values of what each constant multiplies, a column a constant."""
+        return np.stack([term.values(X) for term in self.multiplied], axis=1)
+
+    def values(self, X: np.ndarray, constants: np.ndarray) -> np.ndarray:
+        """The formula on each row; NaN or infinity outside its domain.
+
+        Args:
+            X: the rows.
+            constants: those of the sum, then those beside its power.
+
+        Shape:
+            X: (rows, features); constants: (terms,), and one more if offset, and (beside,).
+        """
+        inside, design = len(self.summands), self.design(X)
+        with np.errstate(all="ignore"):
+            power = raise_to(design[:, :inside] @ constants[:inside], self.power)
+            return power + design[:, inside:] @ constants[inside:] if self.beside else power
 
     @property
     def columns(self) -> frozenset[int]:
         """The columns that the formula mentions."""
         return frozenset(
             column
-            for term in self.terms
+            for term in self.multiplied
             for factor in term.factors
             for column, _ in factor.coefficients
         )
@@ -145,10 +177,14 @@ def make_term(factors: Iterable[Factor | None]) -> Term | None:
 
 
 def make_structure(
-    terms: Iterable[Term | None], offset: bool, power: Fraction = Fraction(1)
+    terms: Iterable[Term | None],
+    offset: bool,
+    power: Fraction = Fraction(1),
+    beside: Iterable[Term] = (),
 ) -> Structure:
     """A structure in canonical form: terms sorted, repeated ones and empty ones dropped."""
-    return Structure(tuple(sorted({term for term in terms if term is not None})), offset, power)
+    kept = tuple(sorted({term for term in terms if term is not None}))
+    return Structure(kept, offset, power, tuple(sorted(set(beside))))
 
 
 def monomial(powers: Mapping[int, Fraction | int]) -> Term | None:
@@ -172,13 +208,14 @@ def family_of(structure: Structure) -> str:
 
 def count_nodes(structure: Structure) -> int:
     """Size of the discrete part: columns, integers and operators as nodes of a tree."""
-    nodes = sum(_term_nodes(term) for term in structure.terms) + max(0, len(structure.terms) - 1)
+    sums = max(0, len(structure.terms) - 1) + len(structure.beside)
+    nodes = sum(map(_term_nodes, structure.multiplied)) + sums
     return nodes + _power_nodes(structure.power)
 
 
 def _term_nodes(term: Term) -> int:
     """Nodes of one term: those of its factors and the products between them."""
-    return sum(_factor_nodes(factor) for factor in term.factors) + len(term.factors) - 1
+    return sum(_factor_nodes(factor) for factor in term.factors) + max(0, len(term.factors) - 1)
 
 
 def _factor_nodes(factor: Factor) -> int:
@@ -195,7 +232,7 @@ def _power_nodes(power: Fraction) -> int:
 
 def inverses(structure: Structure) -> int:
     """How many of the structure's powers are negative."""
-    powers = [factor.power for term in structure.terms for factor in term.factors]
+    powers = [factor.power for term in structure.multiplied for factor in term.factors]
     return sum(power < 0 for power in (*powers, structure.power))
 
 
@@ -206,8 +243,8 @@ def description_nats(structure: Structure, features: int) -> float:
     difference, product, quotient, power, end), an integer k that of k and two.
     """
     column, operator = math.log(features + 1), math.log(6)
-    total = _power_nats(structure.power)
-    for term in structure.terms:
+    total = _power_nats(structure.power) + operator * len(structure.beside)
+    for term in structure.multiplied:
         for factor in term.factors:
             mentions = len(factor.coefficients)
             integers = [abs(k) for _, k in factor.coefficients if abs(k) != 1]

@@ -4,6 +4,7 @@ from torchalu.estimators.closed_form.added_terms import added_term_structures
 from torchalu.estimators.closed_form.library import library_structures
 from torchalu.estimators.closed_form.linear import linear_structures, transformed_structures
 from torchalu.estimators.closed_form.multilinear import multilinear_structures
+from torchalu.estimators.closed_form.power_beside import power_beside_structures
 from torchalu.estimators.closed_form.power_of_sum import power_of_sum_structures
 from torchalu.estimators.closed_form.power_with_sum import power_with_sum_structures
 from torchalu.estimators.closed_form.powers import power_structures
@@ -17,6 +18,7 @@ __all__ = [
     "library_structures",
     "linear_structures",
     "multilinear_structures",
+    "power_beside_structures",
     "power_of_sum_structures",
     "power_structures",
     "power_with_sum_structures",

@@ -17,7 +17,7 @@ from torchalu.estimators.closed_form.library import (
     screened,
     tabulate,
 )
-from torchalu.estimators.least_squares import NOISE_FLOOR, beyond
+from torchalu.estimators.least_squares import NOISE_FLOOR, beyond, orthonormal
 from torchalu.estimators.structures import Structure, Term
 from torchalu.estimators.table import CanonicalTable
 
@@ -29,7 +29,6 @@ _COLUMN_POWERS = tuple(Fraction(p) for p in ("1", "2", "1/2", "-1"))
 _KEPT = 200
 _ROWS_A_COLUMN = 2
 _INDEPENDENT = 1e-8
-_ROUNDING = 1e-12
 
 Powers = dict[int, Fraction]
 """Of each column, or sum, its power."""
@@ -62,7 +61,7 @@ def sum_library_structures(
     functions = _functions(table.X, tabulate(table.X, single).values)
     for root in map(np.sqrt, table.views):
         for explained in (functions, near):
-            basis = _basis(explained * root[:, None])
+            basis = orthonormal(explained * root[:, None])
             kept.update(dict.fromkeys(_best(table, sums, beside, root, basis)))
     if not kept:
         return
@@ -96,14 +95,6 @@ def _functions(X: np.ndarray, single: np.ndarray) -> np.ndarray:
     choices = [np.hstack([ones, functions]) for functions in (single, X, X[:, :0])]
     enough = [one for one in choices if _ROWS_A_COLUMN * one.shape[1] <= len(X)]
     return [*enough, ones][0]
-
-
-def _basis(columns: np.ndarray) -> np.ndarray:
-    """An orthonormal basis of what the columns span."""
-    largest = np.abs(columns).max(axis=0)
-    scaled = columns / np.where(largest > 0, largest, 1.0)
-    vectors, sizes, _ = np.linalg.svd(scaled, full_matrices=False)
-    return vectors[:, sizes > _ROUNDING * sizes[0]]
 
 
 def _best(
