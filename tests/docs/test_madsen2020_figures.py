@@ -92,31 +92,31 @@ def test_products_of_many_inputs():
     )
     large = pl.col("in_features") > 100
     own = table.filter(pl.col("seeds") < 50)
-    assert set(own.filter(~large)["seeds"]) == {26}
+    assert set(own.filter(~large)["seeds"]) == {30}
     assert set(own.filter(large)["seeds"]) == {1}
-    assert "So far 26 seeds of up to 100 inputs, and one of more" in PAGE
+    assert "So far 30 seeds of up to 100 inputs, and one of more" in PAGE
 
     def missed(model, least=1, **at):
         rows = table.filter(pl.col("missed") >= least, model=model, **at)
         keys = ("in_features", "overlap_ratio", "subset_ratio", "missed")
         return sorted(set(rows.select(keys).iter_rows()))
 
-    half = (100, 0.5, 0.5, 26)
-    lost = [(4, 0.5, 0.25, 1), (100, 0.5, 0.25, 2), (100, 0.5, 0.5, 4), (100, 0.75, 0.25, 7)]
+    half = (100, 0.5, 0.5, 30)
+    lost = [(4, 0.5, 0.25, 1), (100, 0.5, 0.25, 2), (100, 0.5, 0.5, 5), (100, 0.75, 0.25, 9)]
     assert missed("NMU") == lost
     assert missed("NAC*,sigma") == [(4, 0.5, 0.25, 1), half]
     few = [(size, 0.5, 0.25, 1) for size in range(150, 301, 25)]
     assert missed("NAC*,NMU", varied="in_features") == [(100, 0.5, 0.25, 6), *few]
-    assert missed("NAC*,NMU", overlap_ratio=0.75) == [(100, 0.75, 0.25, 15)]
+    assert missed("NAC*,NMU", overlap_ratio=0.75) == [(100, 0.75, 0.25, 19)]
     for model in ("NAC*", "NAC*,NMU", "NALU", "Gated NAU/NMU"):
         assert half in missed(model)
     solved = {
         name: {(row["in_features"]): row["solved"] for row in rows.iter_rows(named=True)}
         for (name,), rows in table.filter(varied="in_features").group_by("model")
     }
-    assert [solved["NAC*"][size] for size in (4, 25, 100)] == [8, 25, 33]
-    assert {size: n for size, n in solved["Gated NAU/NMU"].items() if n} == {4: 22, 10: 3, 25: 1}
-    assert {size: n for size, n in solved["NALU"].items() if n} == {4: 12, 10: 2}
+    assert [solved["NAC*"][size] for size in (4, 25, 100)] == [10, 29, 33]
+    assert {size: n for size, n in solved["Gated NAU/NMU"].items() if n} == {4: 26, 10: 4, 25: 1}
+    assert {size: n for size, n in solved["NALU"].items() if n} == {4: 14, 10: 2, 25: 1, 50: 1}
     others = table.filter(
         pl.col("varied") != "in_features", pl.col("model").is_in(["NALU", "Gated NAU/NMU"])
     )
@@ -133,7 +133,7 @@ def test_what_the_whole_paper_would_cost():
     assert f"{round(17.5 * 365.25 * 24 / hours, -2):,.0f} times less" in PAGE
     assert 3.2 < hours / 2 / 24 < 3.3, "three days and a quarter on two cores"
     few = costs.filter(pl.col("experiment").is_in(["figure3", "figure8"]))
-    assert few["seeds"].to_list() == [7, 26]
+    assert few["seeds"].to_list() == [7, 30]
     assert few["hours"].sum() > 0.8 * hours
     readme = " ".join((ROOT / "README.md").read_text("utf-8").split())
     assert f"come to {hours:.0f} core-hours here" in readme
