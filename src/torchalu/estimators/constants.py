@@ -83,7 +83,8 @@ def fit_constants(
         Of a negative power of a sum terms may be infinite where the target is 0.
 
     Source:
-        Nelder & Wedderburn 1972 for powers of sums.
+        Nelder & Wedderburn 1972 for powers of sums; Sanathanan & Koerner 1963 for where reciprocals
+        beside terms start from.
     """
     design = structure.design(table.X)
     inside = len(structure.summands)
