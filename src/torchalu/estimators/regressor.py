@@ -51,15 +51,15 @@ class ArithmeticRegressor(RegressorMixin, BaseEstimator):
     r"""Learns an exact arithmetic formula from a table, and proves it on the table.
 
     .. math:: y = \Bigl(c_0 + \sum_k c_k
-              \prod_f \bigl(m_{kf} + \sum_j n_{kfj} x_j\bigr)^{p_{kf}}\Bigr)^q
+              \prod_f \bigl(m_{kf} + \sum_j n_{kfj} x_j\bigr)^{p_{kf}}\Bigr)^q + d\,b
 
-    with whole numbers m and n, rational powers p and q, and as few real constants c as the data
-    need: sums, products of powers, products of sums, sums of products, ratios of sums, and roots
-    and reciprocals of such sums. Candidates come from closed forms, from stacks of NAU, NMU and
-    RealNPU that the native trainer restarts many times, and from changing both bit by bit. Each is
-    fitted without the held-out rows, and the shortest description of all rows wins: of formulas
-    that explain the data equally well the simplest. Its constants are then fitted to all rows, and
-    the formula is checked on all rows.
+    with whole numbers m and n, rational powers p and q, as few real constants c and d as the data
+    need, and b 1 or a column: sums, products of powers, products of sums, sums of products, ratios
+    of sums, and roots and reciprocals of such sums, by themselves or beside b. Candidates come from
+    closed forms, from stacks of NAU, NMU and RealNPU that the native trainer restarts many times,
+    and from changing both bit by bit. Each is fitted without the held-out rows, and the shortest
+    description of all rows wins: of formulas that explain the data equally well the simplest. Its
+    constants are then fitted to all rows, and the formula is checked on all rows.
 
     Args:
         restarts: starts of each stack in the native trainer; 0 leaves the trainer out.
