@@ -80,7 +80,8 @@ def fit_constants(
     Returns:
         The better fit, or None where the structure has no finite value on some row, where its
         terms are linearly dependent, or where it has no fewer constants than the table has rows.
-        Of a negative power of a sum terms may be infinite where the target is 0.
+        Of a negative power of a sum terms may be infinite where the target is 0, and anywhere if
+        other terms stand beside it.
 
     Source:
         Nelder & Wedderburn 1972 for powers of sums; Sanathanan & Koerner 1963 for where reciprocals
@@ -189,7 +190,7 @@ class _Problem:
         return np.linalg.lstsq(columns / largest(columns), target)[0] / largest(columns)
 
     def _solve(self, total: np.ndarray, fitted: np.ndarray, noise: str) -> Solution | None:
-        """Least squares on what is linear in the constants near a sum; the formula's values."""
+        """Least squares of the formula as it is, linear in its constants, near a sum and values."""
         rows, weight = self.table.inner, self.table.weight
         if noise == "proportional":
             weight = weight / self._variance(fitted)

@@ -97,7 +97,7 @@ class Structure:
         terms: those of the sum.
         offset: whether a constant is added to them.
         power: that the sum is raised to.
-        beside: terms added to the power; only where it is not 1.
+        beside: terms added to the power; only where it is 1/2 or -1.
     """
 
     terms: tuple[Term, ...]
