@@ -167,6 +167,16 @@ def test_powers_beside_a_term(terms, power, beside, noise):
     assert wanted in list(power_beside_structures(replace(table, X=X, y=1e-80 * table.y)))
 
 
+@pytest.mark.parametrize("power", [Fraction(1, 2), Fraction(-1)])
+def test_a_power_beside_a_term_of_few_rows_is_exact_or_not_found(power):
+    table = table_of([monomial({0: 2})], columns=2, rows=20)
+    exact = replace(table, y=(table.y + 0.7) ** float(power) + 1.3 * table.X[:, 1])
+    wanted = make_structure([monomial({0: 2})], True, power, [monomial({1: 1})])
+    assert wanted in list(power_beside_structures(exact))
+    noise = 1 + 0.01 * np.random.default_rng(1).normal(size=20)
+    assert not list(power_beside_structures(replace(exact, y=exact.y * noise)))
+
+
 @pytest.mark.parametrize("power", [2.0, -1.0, -2.0])
 def test_a_library_is_that_of_every_power_of_a_positive_target(power):
     """With twelve columns, of which those are taken that follow the order of the target best."""

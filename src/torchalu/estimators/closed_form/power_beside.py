@@ -18,6 +18,8 @@ from torchalu.estimators.structures import Structure, Term, make_structure, mono
 from torchalu.estimators.table import CanonicalTable
 
 _KEPT = 6
+_MANY_ROWS = 30
+_NOTHING = 1e-10
 _RATED_AGAIN = 40
 _INDEPENDENT = 1e-8
 _RIDGE = 1e-12
@@ -56,6 +58,9 @@ def power_beside_structures(table: CanonicalTable) -> Iterator[Structure]:
     of y; the best are rated again with the equation divided by what 1 + s was found to be
     (Sanathanan and Koerner's iteration).
 
+    Of fewer than 30 rows only exact ones are yielded: a reciprocal beside a constant, which has
+    three constants, follows the errors of few measurements well, and is far off outside.
+
     Args:
         table: the rows to learn from.
 
@@ -75,7 +80,7 @@ def power_beside_structures(table: CanonicalTable) -> Iterator[Structure]:
     for root in map(np.sqrt, table.views):
         for count in (1, 2):
             roots = [one for b in lines for one in _roots(table, library, b, root, count)]
-            yield from (one.structure(Fraction(1, 2)) for one in _first(roots))
+            yield from (one.structure(Fraction(1, 2)) for one in _first(roots, len(table.y)))
         for above, count in ((of_one, 1), (of_one, 2), (of_columns, 1)):
             ratios = [
                 one
@@ -83,7 +88,7 @@ def power_beside_structures(table: CanonicalTable) -> Iterator[Structure]:
                 for b in lines
                 for one in _ratios(table, factors, n, b, root, count)
             ]
-            yield from (one.structure(Fraction(-1)) for one in _first(ratios))
+            yield from (one.structure(Fraction(-1)) for one in _first(ratios, len(table.y)))
 
 
 def _library(table: CanonicalTable, chosen: list[Powers]) -> Library:
@@ -93,9 +98,10 @@ def _library(table: CanonicalTable, chosen: list[Powers]) -> Library:
     return library._replace(values=library.values / largest(library.values))
 
 
-def _first(choices: list[_Choice]) -> list[_Choice]:
-    """Those that leave least."""
-    return sorted(choices, key=lambda choice: choice.squares)[:_KEPT]
+def _first(choices: list[_Choice], rows: int) -> list[_Choice]:
+    """Those that leave least; of few rows only those that leave nothing."""
+    best = sorted(choices, key=lambda choice: choice.squares)[:_KEPT]
+    return [one for one in best if rows >= _MANY_ROWS or one.squares <= _NOTHING * rows]
 
 
 def _roots(
