@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from torchalu.estimators.closed_form.library import MOST_ROWS, Library, screened, tabulate
-from torchalu.estimators.closed_form.sum_library import MOST_COLUMNS, simple_products
+from torchalu.estimators.closed_form.sum_library import MOST_COLUMNS, Powers, simple_products
 from torchalu.estimators.least_squares import beyond, largest, orthonormal, products
 from torchalu.estimators.structures import Structure, Term, make_structure, monomial
 from torchalu.estimators.table import CanonicalTable
@@ -23,9 +23,6 @@ _NOTHING = 1e-10
 _RATED_AGAIN = 40
 _INDEPENDENT = 1e-8
 _RIDGE = 1e-12
-
-Powers = dict[int, Fraction]
-"""Of each column of a product its power."""
 
 
 class _Choice(NamedTuple):
