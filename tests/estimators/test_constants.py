@@ -179,6 +179,23 @@ def test_simplest_between_has_the_smallest_denominator():
             assert np.floor(high * q) < np.ceil(low * q)
 
 
+@pytest.mark.parametrize("unit", [2.0**-40, 2.0**40])
+def test_sparse_fits_do_not_depend_on_units(unit):
+    """Of weights, which are relative, or of the target."""
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(60, 6))
+    y = X @ np.array([1.0, 0, -2, 0, 0.5, 0]) + 0.1 * generator.normal(size=60)
+    weight = generator.uniform(0.5, 2, 60)
+    expected = sparse_fits(X, y, weight)
+    for subsets, scale in (
+        (sparse_fits(X, y, unit * weight), 1),
+        (sparse_fits(X, unit * y, weight), unit),
+    ):
+        assert [one.columns for one in subsets] == [one.columns for one in expected]
+        for one, other in zip(subsets, expected, strict=True):
+            np.testing.assert_allclose(one.coefficients, scale * other.coefficients, rtol=1e-9)
+
+
 def test_sparse_fits_find_the_columns():
     generator = np.random.default_rng(0)
     for rows, columns in [(300, 12), (40, 60)]:

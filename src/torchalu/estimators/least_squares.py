@@ -87,7 +87,7 @@ def sparse_fits(
     if order is None:
         limit = min(columns, max(1, rows // 3), _LONGEST_PURSUIT)
         order = pursue(centered, residual, limit)
-    wanted = _prefix_sizes(centered[:, order], residual, min(rows, weight.sum()), sizes)
+    wanted = _prefix_sizes(centered[:, order], residual, rows, sizes)
     subsets = [_fit_subset(table, order[:size]) for size in wanted]
     return [_in_units(s, height, units) for s in subsets if s is not None]
 
@@ -205,7 +205,7 @@ def pursue(centered: np.ndarray, residual: np.ndarray, limit: int) -> np.ndarray
     return np.array(chosen, dtype=int)
 
 
-def _prefix_sizes(ordered: np.ndarray, residual: np.ndarray, count: float, sizes: int) -> list[int]:
+def _prefix_sizes(ordered: np.ndarray, residual: np.ndarray, rows: int, sizes: int) -> list[int]:
     """Sizes of the prefixes worth a closer look, smallest first."""
     q, _ = np.linalg.qr(ordered)
     total = float(residual @ residual)
@@ -214,10 +214,10 @@ def _prefix_sizes(ordered: np.ndarray, residual: np.ndarray, count: float, sizes
     explained = np.concatenate([[0.0], np.cumsum((q.T @ residual) ** 2)])
     left = np.maximum((total - explained) / total, NOISE_FLOOR**2)
     k = np.arange(len(left))
-    usable = k < max(2, min(len(residual), count) - 1)
+    usable = k < max(2, min(len(residual), rows) - 1)
     wanted: set[int] = set()
-    for penalty in (0.5 * math.log(count + 1), 8.0):
-        cost = np.where(usable, 0.5 * count * np.log(left) + penalty * k, np.inf)
+    for penalty in (0.5 * math.log(rows + 1), 8.0):
+        cost = np.where(usable, 0.5 * rows * np.log(left) + penalty * k, np.inf)
         best = int(cost.argmin())
         wanted.update(range(max(1, best - sizes + 1), best + 1))
     return sorted(wanted)
