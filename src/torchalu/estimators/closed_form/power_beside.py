@@ -1,4 +1,4 @@
-"""Roots and reciprocals of sums of products, beside a constant or a column."""
+"""Roots and reciprocals of sums of products, beside a constant or a power of a column."""
 
 from __future__ import annotations
 
@@ -11,16 +11,25 @@ from typing import NamedTuple
 
 import numpy as np
 
-from torchalu.estimators.closed_form.library import MOST_ROWS, Library, screened, tabulate
+from torchalu.estimators.closed_form.library import (
+    MOST_ROWS,
+    Library,
+    is_defined,
+    screened,
+    tabulate,
+)
 from torchalu.estimators.closed_form.sum_library import MOST_COLUMNS, Powers, simple_products
 from torchalu.estimators.least_squares import beyond, largest, orthonormal, products
 from torchalu.estimators.structures import Structure, Term, make_structure, monomial
 from torchalu.estimators.table import CanonicalTable
 
+_BESIDE = tuple(Fraction(p) for p in ("1", "-1", "2", "-2", "1/2"))
+_FEW_COLUMNS = 3
 _KEPT = 6
 _MANY_ROWS = 30
 _NOTHING = 1e-10
 _RATED_AGAIN = 40
+_REWEIGHTINGS = 5
 _INDEPENDENT = 1e-8
 _RIDGE = 1e-12
 
@@ -42,9 +51,9 @@ class _Choice(NamedTuple):
 def power_beside_structures(table: CanonicalTable) -> Iterator[Structure]:
     """Roots and reciprocals beside a constant or a column, as sqrt(a**2 + b**2) + c.
 
-    Where B, 1 or a column, stands beside the root of a sum s of products R, or beside a ratio of N,
-    1 or a column, to such a sum, an equation holds that is linear in constants and products of two
-    of them::
+    Where B, 1 or a power of a column, stands beside the root of a sum s of products R, or beside a
+    ratio of N, 1 or a column, to such a sum, an equation holds that is linear in constants and
+    products of two of them::
 
         y = d B + sqrt(s)                y**2 = s + 2 d B y - d**2 B**2
         y = d B + k N / (1 + s)          y = k N + d B - y s + d B s
@@ -52,8 +61,8 @@ def power_beside_structures(table: CanonicalTable) -> Iterator[Structure]:
     So each choice of B, of N and of R is rated by the sum of squares that least squares leaves of
     its equation: one R or two, powers of a column and products or ratios of two; where N is a
     column one R, which may be N times such a product. The second equation has 1 + s times the noise
-    of y; the best are rated again with the equation divided by what 1 + s was found to be
-    (Sanathanan and Koerner's iteration).
+    of y; the best are rated again with the equation divided by what 1 + s was found to be, time and
+    again (Sanathanan and Koerner's iteration).
 
     Of fewer than 30 rows only exact ones are yielded: a reciprocal beside a constant, which has
     three constants, follows the errors of few measurements well, and is far off outside.
@@ -70,22 +79,31 @@ def power_beside_structures(table: CanonicalTable) -> Iterator[Structure]:
     simple = [one for kind in simple_products(table, columns) for one in kind]
     library = _library(table, simple)
     lines: list[Powers] = [{}, *({column: Fraction(1)} for column in columns)]
+    beside = _beside(table, columns)
     of_one = [({}, library)]
     of_columns = [
         (n, _library(table, [*simple, *(_times(one, n, 1) for one in simple)])) for n in lines[1:]
     ]
     for root in map(np.sqrt, table.views):
         for count in (1, 2):
-            roots = [one for b in lines for one in _roots(table, library, b, root, count)]
+            roots = [one for b in beside for one in _roots(table, library, b, root, count)]
             yield from (one.structure(Fraction(1, 2)) for one in _first(roots, len(table.y)))
         for above, count in ((of_one, 1), (of_one, 2), (of_columns, 1)):
             ratios = [
                 one
                 for n, factors in above
-                for b in lines
+                for b in beside
                 for one in _ratios(table, factors, n, b, root, count)
             ]
+            nearest = sorted(ratios, key=_squares)[:_RATED_AGAIN]
+            ratios = [_reweighted(table, one, root) for one in nearest]
             yield from (one.structure(Fraction(-1)) for one in _first(ratios, len(table.y)))
+
+
+def _beside(table: CanonicalTable, columns: list[int]) -> list[Powers]:
+    """A constant and the columns; other powers of these too where they are no more than three."""
+    powers = _BESIDE if len(columns) <= _FEW_COLUMNS else _BESIDE[:1]
+    return [{}, *({j: p} for p in powers for j in columns if is_defined(table.X[:, j], p))]
 
 
 def _library(table: CanonicalTable, chosen: list[Powers]) -> Library:
@@ -95,9 +113,14 @@ def _library(table: CanonicalTable, chosen: list[Powers]) -> Library:
     return library._replace(values=library.values / largest(library.values))
 
 
+def _squares(choice: _Choice) -> float:
+    """What choices are ordered by."""
+    return choice.squares
+
+
 def _first(choices: list[_Choice], rows: int) -> list[_Choice]:
     """Those that leave least; of few rows only those that leave nothing."""
-    best = sorted(choices, key=lambda choice: choice.squares)[:_KEPT]
+    best = sorted(choices, key=_squares)[:_KEPT]
     return [one for one in best if rows >= _MANY_ROWS or one.squares <= _NOTHING * rows]
 
 
@@ -133,6 +156,23 @@ def _ratios(
             left = beyond(basis, y * root / total)
             powers = [library.powers[i] for i in indices]
             yield _Choice(float(left @ left), powers, above, beside)
+
+
+def _reweighted(table: CanonicalTable, choice: _Choice, root: np.ndarray) -> _Choice:
+    """A ratio, rated by its equation divided time and again by the sum that was found."""
+    y, n, b = table.y, _scaled(choice.above, table.X), _scaled(choice.beside, table.X)
+    values = np.stack([_scaled(one, table.X) for one in choice.products], axis=1)
+    columns = np.column_stack([n, b, products(values, np.stack([y, b], axis=1))])
+    squares, total = choice.squares, np.ones_like(y)
+    for _ in range(_REWEIGHTINGS):
+        if total.min() * total.max() <= _INDEPENDENT * np.abs(total).max() ** 2:
+            break
+        weighted, aim = columns * (root / total)[:, None], y * root / total
+        units = largest(weighted)
+        coefficients = np.linalg.lstsq(weighted / units, aim)[0] / units
+        left = aim - weighted @ coefficients
+        squares, total = float(left @ left), 1.0 - values @ coefficients[2::2]
+    return choice._replace(squares=squares)
 
 
 def _scaled(powers: Powers, X: np.ndarray) -> np.ndarray:
