@@ -44,6 +44,8 @@ OPERATIONS = (
     "1/(a + b) + 1/c",
     "sqrt(a**2 + b**2) + c",
     "1/(1/a + b/c) + d",
+    "a*b**2*c*d/2 + b*e",
+    "a*b/(c*d) + a*e/(c*d**2*f)",
 )
 NOISES = (0.0, 0.01)
 ROWS, LOW, HIGH = 300, 0.5, 4.0

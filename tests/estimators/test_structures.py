@@ -119,3 +119,26 @@ def test_expression_equals_the_structure(power, beside):
     function = sympy.lambdify(sympy.symbols("a b c"), expression)
     np.testing.assert_allclose(function(A, B, C), candidate.predict(X), rtol=1e-13)
     assert expression.coeff(sympy.Float(0.37)) == 0 or "0.37" in str(expression)
+
+
+@pytest.mark.parametrize(
+    ("power", "positive", "expected"),
+    [
+        (Fraction(-1), [], "a**2/((1.0 + 0.37*b**2/a**2)*(b + c)**2)"),
+        (-HALF, [0], "a/sqrt(1.0*(b + c)**2 + 0.37*b**2*(b + c)**2/a**2)"),
+        (HALF, [0], "sqrt(1.0*(b + c)**2 + 0.37*b**2*(b + c)**2/a**2)/a"),
+        (HALF, [], "sqrt(1.0*(b + c)**2/a**2 + 0.37*b**2*(b + c)**2/a**4)"),
+    ],
+)
+def test_what_terms_share_stands_before_a_power(power, positive, expected):
+    """Of a root only columns that are positive; a sum may have either sign."""
+    shared = [make_factor({0: 1}, 0, -2), make_factor({1: 1, 2: 1}, 0, 2)]
+    more = [make_factor({0: 1}, 0, -2), make_factor({1: 1}, 0, 2)]
+    structure = make_structure([make_term(shared), make_term([*shared, *more])], False, power)
+    assert structure.terms[1] == make_term(shared)
+    fit = ConstantFit(np.array([0.37, 1.0]), np.zeros(2), "constant", 5.0, 0.0, 0.0)
+    candidate = Candidate(structure, (None, None), fit, 0.0)
+    expression = to_expression(candidate, ["a", "b", "c"], positive)
+    assert expression == sympy.sympify(expected)
+    function = sympy.lambdify(sympy.symbols("a b c"), expression)
+    np.testing.assert_allclose(function(A, B, C), candidate.predict(X), rtol=1e-13)

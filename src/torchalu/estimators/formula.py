@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import sympy
 from sympy import Add, Expr, Mul, Pow
 
 from torchalu.estimators.selection import Candidate, make_candidate
-from torchalu.estimators.structures import Factor, Structure, Term
+from torchalu.estimators.structures import Factor, Structure, Term, make_term
 from torchalu.estimators.table import CanonicalTable
 from torchalu.tasks.table_names import quoted
 
@@ -35,10 +35,18 @@ class Constant:
     free: bool
 
 
-def to_expression(candidate: Candidate, names: Sequence[str]) -> Expr:
+def to_expression(
+    candidate: Candidate, names: Sequence[str], positive: Collection[int] = ()
+) -> Expr:
     """The candidate as a formula in the columns' names.
 
-    A constant before a sum stays before it: it is not multiplied out.
+    A constant before a sum stays before it: it is not multiplied out. Powers that all terms of a
+    root or of a reciprocal have in common stand before it, as in `c**2*m/sqrt(1 - v**2/c**2)`.
+
+    Args:
+        candidate: what is to be written.
+        names: of the columns.
+        positive: columns above 0 on all rows: the root of such a column's square is the column.
     """
     symbols = [sympy.Symbol(name) for name in names]
     values = [
@@ -46,10 +54,36 @@ def to_expression(candidate: Candidate, names: Sequence[str]) -> Expr:
         for value, fixed in zip(candidate.fit.values, candidate.fixed, strict=True)
     ]
     structure = candidate.structure
-    terms = [term_expression(term, symbols) for term in structure.multiplied]
+    common, summands = _common_powers(structure, positive)
+    terms = [term_expression(term, symbols) for term in (*summands, *structure.beside)]
     parts = [_scaled(value, term) for value, term in zip(values, terms, strict=True)]
-    inside = len(structure.summands)
-    return Add(Pow(Add(*parts[:inside]), _rational(structure.power)), *parts[inside:])
+    inside = len(summands)
+    power = Pow(Add(*parts[:inside]), _rational(structure.power))
+    return Add(Mul(term_expression(common, symbols), power), *parts[inside:])
+
+
+def _common_powers(structure: Structure, positive: Collection[int]) -> tuple[Term, list[Term]]:
+    """What may stand before the power of a sum, and what that leaves of each of its summands."""
+    common = [factor for factor in _common(structure.summands) if structure.power != 1]
+    if structure.power.denominator != 1:
+        columns = [[(j, 1)] for j in positive]
+        common = [f for f in common if f.constant == 0 and list(f.coefficients) in columns]
+    before = make_term(replace(f, power=f.power * structure.power) for f in common)
+    inverse = [replace(factor, power=-factor.power) for factor in common]
+    left = [make_term([*term.factors, *inverse]) or Term(()) for term in structure.summands]
+    return before or Term(()), left
+
+
+def _common(terms: Sequence[Term]) -> list[Factor]:
+    """Factors of all terms, each with the power nearest to 0 that one of them has it to."""
+    powers: dict[Factor, list[Fraction]] = {}
+    for factor in (factor for term in terms for factor in term.factors):
+        powers.setdefault(replace(factor, power=Fraction(1)), []).append(factor.power)
+    return [
+        replace(base, power=min(own, key=abs))
+        for base, own in powers.items()
+        if len(own) == len(terms) and (min(own) > 0 or max(own) < 0)
+    ]
 
 
 def _scaled(scale: Expr, expression: Expr) -> Expr:
@@ -77,18 +111,30 @@ def _rational(power: Fraction) -> Expr:
 
 
 def constants_of(
-    candidate: Candidate, table: CanonicalTable, names: Sequence[str]
+    candidate: Candidate,
+    table: CanonicalTable,
+    names: Sequence[str],
+    positive: Collection[int] = (),
 ) -> dict[str, Constant]:
     """The candidate's constants by name, each with the interval that all rows give it.
 
-    One term has a `scale`, several have a `coefficient of` each; then comes the `offset`. What
-    stands beside a root or a reciprocal has an `added coefficient of`, or is the `added constant`.
-    A column whose name is not one word stands in backticks, as in the printed formula. The interval
-    of a constant holds that of a fit in which it is free, so that a simple number can be compared
-    with what the rows say, and that of a fit in which all are, so that it allows for the rounding
-    of the others.
+    One term has a `scale`, several have a `coefficient of` each; then comes the `offset`. The terms
+    are those of the formula as `to_expression` writes it. What stands beside a root or a reciprocal
+    has an `added coefficient of`, or is the `added constant`. A column whose name is not one word
+    stands in backticks, as in the printed formula. The interval of a constant holds that of a fit
+    in which it is free, so that a simple number can be compared with what the rows say, and that of
+    a fit in which all are, so that it allows for the rounding of the others.
+
+    Args:
+        candidate: whose constants they are.
+        table: all rows.
+        names: of the columns.
+        positive: columns above 0 on all rows.
     """
-    labels = _labels(candidate.structure, [sympy.Symbol(quoted(name)) for name in names])
+    _, summands = _common_powers(candidate.structure, positive)
+    labels = _labels(
+        summands, candidate.structure.beside, [sympy.Symbol(quoted(name)) for name in names]
+    )
     constants = {}
     all_free = make_candidate(candidate.structure, table)
     for index, label in enumerate(labels):
@@ -105,13 +151,17 @@ def constants_of(
     return constants
 
 
-def _labels(structure: Structure, symbols: Sequence[sympy.Symbol]) -> list[str]:
+def _labels(
+    summands: Sequence[Term], beside: Sequence[Term], symbols: Sequence[sympy.Symbol]
+) -> list[str]:
     """The name of each constant."""
-    labels = [f"coefficient of {term_expression(term, symbols)}" for term in structure.terms]
-    labels = ["scale"] if len(labels) == 1 else labels
-    if structure.offset:
-        labels.append("offset")
-    for term in structure.beside:
+    names = [f"coefficient of {term_expression(term, symbols)}" for term in summands]
+    several = sum(bool(term.factors) for term in summands) > 1
+    labels = [
+        "offset" if not term.factors else name if several else "scale"
+        for term, name in zip(summands, names, strict=True)
+    ]
+    for term in beside:
         added = f"coefficient of {term_expression(term, symbols)}" if term.factors else "constant"
         labels.append(f"added {added}")
     return labels

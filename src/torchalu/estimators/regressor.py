@@ -54,12 +54,13 @@ class ArithmeticRegressor(RegressorMixin, BaseEstimator):
               \prod_f \bigl(m_{kf} + \sum_j n_{kfj} x_j\bigr)^{p_{kf}}\Bigr)^q + d\,b
 
     with whole numbers m and n, rational powers p and q, as few real constants c and d as the data
-    need, and b 1 or a column: sums, products of powers, products of sums, sums of products, ratios
-    of sums, and roots and reciprocals of such sums, by themselves or beside b. Candidates come from
-    closed forms, from stacks of NAU, NMU and RealNPU that the native trainer restarts many times,
-    and from changing both bit by bit. Each is fitted without the held-out rows, and the shortest
-    description of all rows wins: of formulas that explain the data equally well the simplest. Its
-    constants are then fitted to all rows, and the formula is checked on all rows.
+    need, and b 1, a column or a power of one: sums, products of powers, products of sums, sums of
+    products, ratios of sums, and roots and reciprocals of such sums, by themselves or beside b.
+    Candidates come from closed forms, from stacks of NAU, NMU and RealNPU that the native trainer
+    restarts many times, and from changing both bit by bit. Each is fitted without the held-out
+    rows, and the shortest description of all rows wins: of formulas that explain the data equally
+    well the simplest. Its constants are then fitted to all rows, and the formula is checked on all
+    rows.
 
     Args:
         restarts: starts of each stack in the native trainer; 0 leaves the trainer out.
@@ -289,18 +290,19 @@ class ArithmeticRegressor(RegressorMixin, BaseEstimator):
     def _keep(self, ranked: list[Candidate], table: CanonicalTable) -> None:
         """Fits the best candidate to all rows, certifies it, and lists those that came close."""
         rows, seen = [], set()
+        positive = np.flatnonzero(np.all(table.X > 0, axis=0)).tolist()
         for candidate in ranked[: 4 * _LISTED]:
             if len(rows) == _LISTED:
                 break
             whole = make_candidate(candidate.structure, table, candidate.fixed)
             whole = candidate if whole is None else whole
-            formula = to_expression(whole, self._names)
+            formula = to_expression(whole, self._names, positive)
             if str(formula) in seen:
                 continue
             seen.add(str(formula))
             if not rows:
                 self.formula_ = formula
-                self.constants_ = constants_of(whole, table, self._names)
+                self.constants_ = constants_of(whole, table, self._names, positive)
             rows.append(_listed(candidate, whole, formula, table))
         self.candidates_ = DataFrame(rows)
 

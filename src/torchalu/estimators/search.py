@@ -9,6 +9,7 @@ import numpy as np
 
 from torchalu.estimators.closed_form import (
     added_term_structures,
+    common_factor_structures,
     library_structures,
     linear_structures,
     multilinear_structures,
@@ -124,6 +125,11 @@ def search_steps(
         ),
         Step(
             "powers of sums of products", ("power_of_sum",), lambda: power_of_sum_structures(learn)
+        ),
+        Step(
+            "sums with common factors",
+            (*products, "sum_of_products", "power_of_sum"),
+            lambda: common_factor_structures(learn),
         ),
         Step("powers beside a term", ("power_of_sum",), lambda: power_beside_structures(learn)),
         Step(

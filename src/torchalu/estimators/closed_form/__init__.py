@@ -1,6 +1,7 @@
 """Structures that closed forms find: no training, milliseconds each."""
 
 from torchalu.estimators.closed_form.added_terms import added_term_structures
+from torchalu.estimators.closed_form.common_factors import common_factor_structures
 from torchalu.estimators.closed_form.library import library_structures
 from torchalu.estimators.closed_form.linear import linear_structures, transformed_structures
 from torchalu.estimators.closed_form.multilinear import multilinear_structures
@@ -15,6 +16,7 @@ from torchalu.estimators.closed_form.sum_library import sum_library_structures
 
 __all__ = [
     "added_term_structures",
+    "common_factor_structures",
     "library_structures",
     "linear_structures",
     "multilinear_structures",

@@ -48,11 +48,22 @@ def power_of_sum_structures(table: CanonicalTable) -> Iterator[Structure]:
         )
         found = dict.fromkeys(s.terms for s in chain.from_iterable(f(raised) for f in sums))
         structures = [Structure(terms, True, power) for terms in found if terms]
-        rows = raised.thin(_MOST_ROWS)
-        for weight in rows.views:
-            costs = [_cost(structure, rows, weight) for structure in structures]
-            for index in np.argsort(costs, kind="stable")[:_KEPT]:
-                yield replace(structures[index], offset=False)
+        for structure in best_described(structures, raised):
+            yield replace(structure, offset=False)
+
+
+def best_described(structures: list[Structure], raised: CanonicalTable) -> Iterator[Structure]:
+    """The six powers of sums with the shortest descriptions for each kind of noise.
+
+    Args:
+        structures: all of one power.
+        raised: the rows, with that power of the target which the sums are to be.
+    """
+    rows = raised.thin(_MOST_ROWS)
+    for weight in rows.views:
+        costs = [_cost(structure, rows, weight) for structure in structures]
+        for index in np.argsort(costs, kind="stable")[:_KEPT]:
+            yield structures[index]
 
 
 def _cost(structure: Structure, table: CanonicalTable, weight: np.ndarray) -> float:
