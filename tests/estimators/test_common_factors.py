@@ -59,28 +59,3 @@ def test_the_root_of_the_square_of_a_column_of_both_signs_stays():
     model = fitted("(a**2*b**2 + 3*a**2)**(1/2)", X)
     assert model.certificate_.exact
     np.testing.assert_allclose(model.predict(X), np.abs(X.a) * np.sqrt(X.b**2 + 3), rtol=1e-9)
-
-
-@pytest.mark.parametrize("noise", [0.0, 0.01])
-def test_the_pressure_of_a_real_gas(noise):
-    """Van der Waals' equation, the pressure of carbon dioxide in bar."""
-    X = draw(400, {"T": (250, 400), "V": (0.1, 1)})
-    model = fitted("0.08314*T/(V - 0.0427) - 3.64/V**2", X, noise)
-    assert model.certificate_.exact is (noise == 0)
-    attraction = model.constants_["added coefficient of V**(-2)"]
-    assert attraction.low <= -3.64 <= attraction.high
-    slope, offset = model.constants_["scale"], model.constants_["offset"]
-    assert slope.low <= 1 / 0.08314 <= slope.high
-    assert offset.low <= -0.0427 / 0.08314 <= offset.high
-
-
-def test_small_targets_have_products_of_roots():
-    """The frequency of a circuit of a coil and a capacitor, below 1 on all rows."""
-    X = draw(200, {"L": (1, 5), "C": (0.1, 1)})
-    model = fitted("1/(6.2831853*sqrt(L*C))", X)
-    (scale,) = model.constants_.values()
-    assert scale.value == pytest.approx(1 / 6.2831853)
-    assert model.formula_.subs(sympy.Float(scale.value), 1).atoms(sympy.Pow) == {
-        sympy.Symbol("L") ** sympy.Rational(-1, 2),
-        sympy.Symbol("C") ** sympy.Rational(-1, 2),
-    }

@@ -37,6 +37,16 @@ def test_powers_that_are_fractions(power):
     assert fitted(law, uniform(30, "a")).formula_ == sympy.sympify(law)
 
 
+def test_small_targets_have_products_of_roots():
+    """The frequency of a circuit of a coil and a capacitor, below 1 on all rows."""
+    generator = np.random.default_rng(0)
+    columns = {"L": generator.uniform(1, 5, 200), "C": generator.uniform(0.1, 1, 200)}
+    formula = fitted("1/(6.2831853*sqrt(L)*sqrt(C))", columns).formula_
+    scale, powers = formula.as_coeff_Mul()
+    assert float(scale) == pytest.approx(1 / 6.2831853)
+    assert powers == sympy.sympify("1/(sqrt(L)*sqrt(C))")
+
+
 def test_kleibers_law_under_noise():
     mass = np.geomspace(1e-2, 1e4, 40)
     model = fitted("17*m**(3/4)/5", {"m": mass}, noise=0.1)
@@ -73,6 +83,20 @@ def test_a_root_of_a_sum_beside_a_column(noise):
     assert set(model.constants_) == inside | {"added coefficient of c"}
     added = model.constants_["added coefficient of c"]
     assert added.low <= 2 <= added.high
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.01])
+def test_the_pressure_of_a_real_gas(noise):
+    """Van der Waals' equation, the pressure of carbon dioxide in bar."""
+    generator = np.random.default_rng(0)
+    columns = {"T": generator.uniform(250, 400, 400), "V": generator.uniform(0.1, 1, 400)}
+    model = fitted("0.08314*T/(V - 0.0427) - 3.64/V**2", columns, noise=noise)
+    assert model.certificate_.exact is (noise == 0)
+    attraction = model.constants_["added coefficient of V**(-2)"]
+    assert attraction.low <= -3.64 <= attraction.high
+    slope, offset = model.constants_["scale"], model.constants_["offset"]
+    assert slope.low <= 1 / 0.08314 <= slope.high
+    assert offset.low <= -0.0427 / 0.08314 <= offset.high
 
 
 def test_a_background_of_a_ratio_has_an_interval():

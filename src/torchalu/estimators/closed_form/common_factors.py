@@ -19,13 +19,12 @@ from torchalu.estimators.closed_form.library import (
     tabulate,
 )
 from torchalu.estimators.closed_form.linear import linear_structures
-from torchalu.estimators.closed_form.power_of_sum import best_described
+from torchalu.estimators.closed_form.power_of_sum import POWERS, best_described
 from torchalu.estimators.closed_form.products import quadratic_structures
 from torchalu.estimators.least_squares import solve
 from torchalu.estimators.structures import Structure, Term, make_structure, make_term, monomial
 from torchalu.estimators.table import CanonicalTable
 
-_POWERS = tuple(Fraction(p) for p in ("1", "1/2", "-1", "-1/2"))
 _MOST_COLUMNS = 9
 _MOST_PRODUCTS = 400
 _FARTHEST = 3.0
@@ -84,7 +83,7 @@ def common_factor_structures(table: CanonicalTable) -> Iterator[Structure]:
     slopes = _slopes(table) if len(table.y) >= _FEWEST_ROWS else None
     if slopes is None:
         return
-    for power in _POWERS:
+    for power in (Fraction(1), *POWERS):
         raised = table if power == 1 else table.raised(float(1 / power))
         if raised is None:
             continue

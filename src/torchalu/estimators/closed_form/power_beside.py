@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
+from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -95,8 +96,7 @@ def power_beside_structures(table: CanonicalTable) -> Iterator[Structure]:
                 for b in beside
                 for one in _ratios(table, factors, n, b, root, count)
             ]
-            nearest = sorted(ratios, key=_squares)[:_RATED_AGAIN]
-            ratios = [_reweighted(table, one, root) for one in nearest]
+            ratios = [_reweighted(table, one, root) for one in _least(ratios, _RATED_AGAIN)]
             yield from (one.structure(Fraction(-1)) for one in _first(ratios, len(table.y)))
 
 
@@ -113,14 +113,14 @@ def _library(table: CanonicalTable, chosen: list[Powers]) -> Library:
     return library._replace(values=library.values / largest(library.values))
 
 
-def _squares(choice: _Choice) -> float:
-    """What choices are ordered by."""
-    return choice.squares
+def _least(choices: list[_Choice], count: int) -> list[_Choice]:
+    """So many that leave least."""
+    return sorted(choices, key=attrgetter("squares"))[:count]
 
 
 def _first(choices: list[_Choice], rows: int) -> list[_Choice]:
     """Those that leave least; of few rows only those that leave nothing."""
-    best = sorted(choices, key=_squares)[:_KEPT]
+    best = _least(choices, _KEPT)
     return [one for one in best if rows >= _MANY_ROWS or one.squares <= _NOTHING * rows]
 
 

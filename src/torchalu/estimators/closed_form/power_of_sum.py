@@ -18,7 +18,9 @@ from torchalu.estimators.least_squares import NOISE_FLOOR, solve
 from torchalu.estimators.structures import Structure, description_nats
 from torchalu.estimators.table import CanonicalTable
 
-_POWERS = (Fraction(1, 2), Fraction(-1), Fraction(-1, 2))
+POWERS = (Fraction(1, 2), Fraction(-1), Fraction(-1, 2))
+"""Those of sums that are looked for."""
+
 _KEPT = 6
 _MOST_ROWS = 1000
 
@@ -36,7 +38,7 @@ def power_of_sum_structures(table: CanonicalTable) -> Iterator[Structure]:
     """
     # Of positive targets every power has the same order or its reverse, and so the same library.
     shared = make_library(table, higher=False) if np.all(table.y > 0) else None
-    for power in _POWERS:
+    for power in POWERS:
         raised = table.raised(float(1 / power))
         if raised is None:
             continue
