@@ -46,6 +46,8 @@ OPERATIONS = (
     "1/(1/a + b/c) + d",
     "a*b**2*c*d/2 + b*e",
     "a*b/(c*d) + a*e/(c*d**2*f)",
+    "(a*b + c*d)/(a + c)",
+    "a*(9 + b)/(9 - c)",
 )
 NOISES = (0.0, 0.01)
 ROWS, LOW, HIGH = 300, 0.5, 4.0

@@ -7,7 +7,12 @@ import pytest
 from scipy import stats
 from scipy.optimize import curve_fit
 
-from torchalu.estimators.constants import fit_constants, simple_value, simplest_between
+from torchalu.estimators.constants import (
+    fit_constants,
+    simple_value,
+    simplest_between,
+    unit_constants,
+)
 from torchalu.estimators.least_squares import solve, sparse_fits, to_integers
 from torchalu.estimators.structures import Term, make_structure, monomial
 from torchalu.estimators.table import canonical_table
@@ -96,6 +101,44 @@ def test_a_power_beside_terms_equals_nonlinear_least_squares(power, added, noise
     values, covariance = curve_fit(function, x, y, p0=start, sigma=spread, xtol=1e-12)
     assert constants == pytest.approx(values, rel=1e-3)
     assert fit.errors[[0, 1, 3, 2]] == pytest.approx(np.sqrt(np.diag(covariance)), rel=2e-2)
+
+
+@pytest.mark.parametrize("noise", ["constant", "proportional"])
+@pytest.mark.parametrize("unit", [0, 1])
+def test_a_ratio_of_sums_equals_nonlinear_least_squares(unit, noise):
+    generator = np.random.default_rng(1)
+    x = generator.uniform(0.5, 4, (2, 300))
+    e = 0.01 * generator.normal(size=300)
+
+    def function(x, first, second, other):
+        below = 1.0 + other * x[0] * x[1] if unit == 0 else other + x[0] * x[1]
+        return (first * x[0] + second * x[1]) / below
+
+    clean = (1.3 * x[0] + 0.7 * x[1]) / (1.0 + 0.4 * x[0] * x[1])
+    y = clean + e if noise == "constant" else clean * (1 + e)
+    terms = [monomial({0: 1}), monomial({1: 1})]
+    structure = make_structure(terms, False, below=[Term(()), monomial({0: 1, 1: 1})])
+    table = canonical_table(x.T, y, None, ("a", "b"), 1e-9)
+    fit = fit_constants(structure, table, unit_constants(structure, unit))
+    assert fit.noise == noise
+    assert fit.values[2 + unit] == 1
+    assert fit.errors[2 + unit] == 0
+    free = [0, 1, 3 - unit]
+    spread = np.ones(300) if noise == "constant" else np.abs(function(x, *fit.values[free]))
+    values, covariance = curve_fit(function, x, y, p0=np.ones(3), sigma=spread, xtol=1e-12)
+    assert fit.values[free] == pytest.approx(values, rel=1e-4)
+    assert fit.errors[free] == pytest.approx(np.sqrt(np.diag(covariance)), rel=1e-2)
+
+
+def test_a_ratio_of_sums_is_exact_where_the_data_are():
+    x = np.random.default_rng(0).uniform(-4, 4, (12, 2))
+    y = 1e6 * (1.7 * x[:, 0] - 0.31) / (2.9 + 0.2 * x[:, 1])
+    structure = make_structure([monomial({0: 1})], True, below=[Term(()), monomial({1: 1})])
+    table = canonical_table(x, y, None, ("a", "b"), 1e-9)
+    expected = np.array([1.7e6, -0.31e6, 2.9, 0.2])
+    assert fit_constants(structure, table).values == pytest.approx(expected / 2.9, rel=1e-9)
+    given = (Fraction(17000000, 29), None, None, Fraction(2, 29))
+    assert fit_constants(structure, table, given).values == pytest.approx(expected / 2.9, rel=1e-9)
 
 
 @pytest.mark.parametrize("power", [Fraction(1, 2), Fraction(-1)])

@@ -99,6 +99,42 @@ def test_the_pressure_of_a_real_gas(noise):
     assert offset.low <= -0.0427 / 0.08314 <= offset.high
 
 
+@pytest.mark.parametrize("noise", [0.0, 0.01])
+def test_the_shift_of_a_moving_source_and_a_moving_ear(noise):
+    """Doppler's shift of a tone of 1 to 4 kHz, in m/s."""
+    generator = np.random.default_rng(0)
+    speeds = generator.uniform(0, 60, (2, 400))
+    columns = {"f": generator.uniform(1, 4, 400), "u": speeds[0], "v": speeds[1]}
+    model = fitted("f*(343.2 + u)/(343.2 - v)", columns, noise=noise)
+    assert model.certificate_.exact is (noise == 0)
+    if noise == 0:
+        assert sympy.simplify(model.formula_ - sympy.sympify("f*(1716/5 + u)/(1716/5 - v)")) == 0
+    outside = pd.DataFrame({"f": [5.0, 1.0], "u": [100.0, 0.0], "v": [0.0, 100.0]})
+    expected = [5 * 443.2 / 343.2, 343.2 / 243.2]
+    np.testing.assert_allclose(model.predict(outside), expected, rtol=max(noise, 1e-9))
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.01])
+def test_the_sum_of_speeds_near_that_of_light(noise):
+    model = fitted("(u + v)/(1 + u*v/8.98)", uniform(300, "uv"), noise=noise)
+    constant = model.constants_["denominator coefficient of u*v"]
+    assert constant.low <= 1 / 8.98 <= constant.high
+    assert constant.high - constant.low < 0.02 * constant.value
+    outside = model.predict(pd.DataFrame({"u": [5.0, 0.0], "v": [5.0, 7.0]}))
+    np.testing.assert_allclose(outside, [10 / (1 + 25 * constant.value), 7.0], rtol=1e-12)
+
+
+def test_a_ratio_with_powers_of_one_column():
+    model = fitted("(1.3 + 2.1*x)/(0.7 + 0.35*x + x**2)", uniform(60, "x"))
+    law = sympy.sympify("(13 + 21*x)/(7 + 7*x/2 + 10*x**2)")
+    assert sympy.simplify(model.formula_ - law) == 0
+
+
+def test_a_mean_that_is_weighted():
+    formula = fitted("(a*m + b*n)/(m + n)", uniform(100, "abmn")).formula_
+    assert formula == sympy.sympify("(a*m + b*n)/(m + n)")
+
+
 def test_a_background_of_a_ratio_has_an_interval():
     """An inhibited enzyme's rate, measured to 1%."""
     law = "3.7*s/(1.9*(1 + i/2.3) + s) + 0.4"

@@ -16,6 +16,7 @@ from torchalu.estimators.closed_form import (
     power_structures,
     power_with_sum_structures,
     quadratic_structures,
+    ratio_of_products_structures,
     ratio_structures,
     split_structures,
     sum_library_structures,
@@ -86,6 +87,58 @@ CASES = [
 @pytest.mark.parametrize(("source", "terms"), CASES)
 def test_closed_forms(source, terms, noise):
     assert finds(source(table_of(terms, noise=noise)), terms)
+
+
+ONE, X0, X1, X2 = Term(()), *(monomial({j: 1}) for j in range(3))
+REAL_RATIOS = [
+    ([X0, X1], [ONE, monomial({0: 1, 1: 1})], [1.0, 1.0, 1.0, 0.31]),
+    ([X0, monomial({0: 1, 1: 1})], [ONE, X2], [1.3, 0.4, 1.0, 0.21]),
+    ([ONE, X0, X1], [ONE, X0, monomial({1: 2})], [0.6, 1.7, 2.9, 1.0, 1.1, 0.37]),
+    ([X0, X1], [ONE, X0, monomial({0: 2})], [1.7, 0.6, 1.0, 0.45, 0.29]),
+]
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.01])
+@pytest.mark.parametrize(("above", "below", "constants"), REAL_RATIOS)
+def test_ratios_of_sums_of_products(above, below, constants, noise):
+    offset = ONE in above
+    wanted = make_structure([t for t in above if t.factors], offset, below=below)
+    assert list(wanted.below) == below
+    order = [wanted.multiplied[: len(above)].index(t) for t in above]
+    sorted_constants = np.array(constants)
+    sorted_constants[order] = constants[: len(above)]
+    table = table_of([X0], columns=3, rows=400)
+    e = np.random.default_rng(1).normal(size=400)
+    y = wanted.values(table.X, sorted_constants) * (1 + noise * e)
+    assert wanted in list(ratio_of_products_structures(replace(table, y=y)))
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.01])
+def test_ratios_of_sums_of_columns_of_a_wide_table(noise):
+    below = [ONE, monomial({5: 1}), monomial({11: 1})]
+    wanted = make_structure([X0, X2], False, below=below)
+    table = table_of([X0], columns=12, rows=400)
+    e = np.random.default_rng(1).normal(size=400)
+    y = wanted.values(table.X, np.array([1.7, -0.6, 1.0, 0.45, 0.29])) * (1 + noise * e)
+    assert wanted in list(ratio_structures(replace(table, y=y)))
+
+
+@pytest.mark.parametrize("scale", [1e-90, 1.0, 1e90])
+def test_ratios_of_columns_in_units_of_any_size_beside_one_of_zeros(scale):
+    table = table_of([X0], columns=3, rows=60)
+    X = table.X * np.array([scale, 1.0, 0.0])
+    y = scale * (1.3 * table.X[:, 0] + table.X[:, 1]) / (2.3 + table.X[:, 0] * table.X[:, 1])
+    wanted = make_structure([X0, X1], False, below=[ONE, monomial({0: 1, 1: 1})])
+    assert wanted in list(ratio_of_products_structures(replace(table, X=X, y=y)))
+
+
+def test_a_ratio_does_not_follow_the_errors_of_few_rows():
+    table = table_of([X0], columns=2, rows=29)
+    y = (table.X[:, 0] + 1.7) / (table.X[:, 0] + 0.4 * table.X[:, 1] + 3.1)
+    e = np.random.default_rng(1).normal(size=29)
+    exact, noisy = replace(table, y=y), replace(table, y=y * (1 + 0.01 * e))
+    assert any(structure.below for structure in ratio_of_products_structures(exact))
+    assert not list(ratio_of_products_structures(noisy))
 
 
 @pytest.mark.parametrize("rows", [40, 300])

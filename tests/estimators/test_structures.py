@@ -95,6 +95,52 @@ def test_what_stands_beside_a_power_costs_as_much_as_in_a_sum():
     assert inverses(make_structure(terms, False, -HALF, [monomial({2: -1})])) == 2
 
 
+def test_a_sum_below_makes_a_ratio():
+    above, below = [monomial({0: 1}), monomial({1: 2})], [Term(()), monomial({1: 1, 2: 1})]
+    ratio = make_structure(above, True, below=below[::-1])
+    assert ratio.below == tuple(below)
+    values = ratio.values(X, np.array([2.0, -3.0, 0.5, 5.0, 0.25]))
+    np.testing.assert_allclose(values, (2 * A - 3 * B**2 + 0.5) / (5 + B * C / 4), rtol=1e-14)
+    assert family_of(ratio) == "ratio_of_sums"
+    assert ratio.columns == {0, 1, 2}
+    assert inverses(ratio) == 1
+    alone = make_structure(above, True)
+    assert count_nodes(ratio) == count_nodes(alone) + 3 + 2  # b*c; a quotient and a sum
+    price = description_nats(make_structure(below[1:], False), 3)
+    assert description_nats(ratio, 3) == pytest.approx(
+        description_nats(alone, 3) + price + 2 * np.log(6)
+    )
+
+
+@pytest.mark.parametrize(
+    ("above", "constants", "expected"),
+    [
+        ([{0: 1}, {0: 1, 1: 1}], [0.37, 3.0], "a*(3.0*b + 0.37)/(5.0 - c)"),
+        ([{1: 1}, {0: 2}], [3.0, 0.37], "(0.37*a**2 + 3.0*b)/(5.0 - c)"),
+    ],
+)
+def test_expression_of_a_ratio(above, constants, expected):
+    structure = make_structure(map(monomial, above), False, below=[Term(()), monomial({2: 1})])
+    order = [structure.terms.index(monomial(one)) for one in above]
+    values = np.array([*np.array(constants)[np.argsort(order)], 5.0, -1.0])
+    fit = ConstantFit(values, np.zeros(4), "constant", 5.0, 0.0, 0.0)
+    candidate = Candidate(structure, (None, None, None, Fraction(-1)), fit, 0.0)
+    expression = to_expression(candidate, ["a", "b", "c"])
+    assert expression == sympy.sympify(expected)
+    function = sympy.lambdify(sympy.symbols("a b c"), expression)
+    np.testing.assert_allclose(function(A, B, C), candidate.predict(X), rtol=1e-13)
+
+
+def test_sums_that_all_terms_share_stand_before_the_sum():
+    share = make_factor({0: 1, 1: 1}, 0, -1)
+    above = monomial({0: 1, 2: 1}), monomial({1: 2})
+    structure = make_structure([make_term([*one.factors, share]) for one in above], False)
+    fit = ConstantFit(np.ones(2), np.zeros(2), "constant", 5.0, 0.0, 0.0)
+    candidate = Candidate(structure, (Fraction(1), Fraction(1)), fit, 0.0)
+    expected = sympy.sympify("(a*c + b**2)/(a + b)")
+    assert to_expression(candidate, ["a", "b", "c"]) == expected
+
+
 def test_a_longer_formula_costs_more():
     short = make_structure([monomial({0: 1, 1: 1})], False)
     long = make_structure([monomial({0: 1, 1: 1}), monomial({2: 2})], False)

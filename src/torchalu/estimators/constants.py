@@ -69,12 +69,14 @@ def fit_constants(
     s + (y - f) / f', four times too (Fisher's scoring). Rows where f is 0 say nothing of s, since
     the slope is infinite or 0 there; they count in how well the fit explains the table. Where terms
     stand beside the power, f = s**q + b, s and b are fitted together, from a start that is exact
-    where the data are: with q = 1/2, y**2 = s + 2 y b - b**2, and with q = -1, y s = 1 + b s.
+    where the data are: with q = 1/2, y**2 = s + 2 y b - b**2, and with q = -1, y s = 1 + b s. Where
+    terms stand below, f = s / t, the start has s = y t, divided by the t found before.
 
     Args:
         structure: the discrete part.
         table: the table, with its held-out rows marked.
-        fixed: a simple value for each constant, or None where it is to be fitted.
+        fixed: a simple value for each constant, or None where it is to be fitted; one of those
+            below has a value, since a common factor cancels, and is 1 if left out.
         hopeless: nats from which on a fit is not worth refining.
 
     Returns:
@@ -84,8 +86,8 @@ def fit_constants(
         other terms stand beside it.
 
     Source:
-        Nelder & Wedderburn 1972 for powers of sums; Sanathanan & Koerner 1963 for where reciprocals
-        beside terms start from.
+        Nelder & Wedderburn 1972 for powers of sums; Sanathanan & Koerner 1963 for where ratios and
+        reciprocals beside terms start from.
     """
     design = structure.design(table.X)
     inside = len(structure.summands)
@@ -94,16 +96,16 @@ def fit_constants(
         return None
     if np.any(infinite) and not _may_be_infinite(structure, table.y[np.any(infinite, axis=1)]):
         return None
-    given: Fixed = (None,) * design.shape[1] if fixed is None else fixed
+    given = unit_constants(structure) if fixed is None else fixed
     free = np.array([value is None for value in given], dtype=bool)
     known = np.array([0.0 if value is None else float(value) for value in given])
     if free.sum() >= min(table.inner.sum(), table.count):
         return None
-    problem = _Problem(design, known, free, inside, table, structure.power)
+    problem = _Problem(design, known, free, table, structure)
     once = {"constant": 0, "proportional": 1}
     fits = [problem.fit(noise, iterations) for noise, iterations in once.items()]
     if any(fit is not None and fit.nats < hopeless for fit in fits):
-        if structure.power != 1:
+        if structure.power != 1 or structure.below:
             fits[0] = problem.fit("constant", _ITERATIONS)
         fits[1] = problem.fit("proportional", _ITERATIONS)
     usable = [fit for fit in fits if fit is not None and math.isfinite(fit.nats)]
@@ -113,6 +115,19 @@ def fit_constants(
     values, errors = known.copy(), np.zeros(len(known))
     values[free], errors[free] = best.values, best.errors
     return ConstantFit(values, errors, best.noise, best.freedom, best.nats, best.error)
+
+
+def unit_constants(structure: Structure, place: int = 0, sign: int = 1) -> Fixed:
+    """All constants free; of those below one, in whose unit the others are.
+
+    Args:
+        structure: whose they are.
+        place: of the one below.
+        sign: of its value, 1 or -1.
+    """
+    above = len(structure.multiplied) - len(structure.below)
+    below = (Fraction(sign) if k == place else None for k in range(len(structure.below)))
+    return (*(None,) * above, *below)
 
 
 def _may_be_infinite(structure: Structure, targets: np.ndarray) -> bool:
@@ -128,17 +143,25 @@ class _Problem:
         design: a column a constant.
         known: the constants that are not free, 0 for the others.
         free: which constants are to be fitted.
-        inside: how many of them are of the sum.
         table: the rows.
-        power: that the sum is raised to.
+        structure: what the constants are of.
     """
 
     design: np.ndarray
     known: np.ndarray
     free: np.ndarray
-    inside: int
     table: CanonicalTable
-    power: Fraction
+    structure: Structure
+
+    @property
+    def inside(self) -> int:
+        """How many of the constants are of the sum."""
+        return len(self.structure.summands)
+
+    @property
+    def power(self) -> Fraction:
+        """That the sum is raised to."""
+        return self.structure.power
 
     def fit(self, noise: str, iterations: int) -> ConstantFit | None:
         """Least squares with variances and slopes at the target, then at the fitted values."""
@@ -152,12 +175,14 @@ class _Problem:
 
     @cached_property
     def _start(self) -> np.ndarray:
-        """What the sum is where the formula is the target.
+        """What the sum, or the one below, is where the formula is the target.
 
         Beside other terms it is what an equation says of it that is linear in all constants and
         products of two of them.
         """
         y = self.table.y
+        if self.structure.below:
+            return self._start_below()
         if self.power == 1:
             return y
         summands, beside = self.design[:, : self.inside], self.design[:, self.inside :]
@@ -179,6 +204,16 @@ class _Problem:
         scale = self._least(np.column_stack([1 / total, beside]), y, rows, root)[0]
         return total / scale
 
+    def _start_below(self) -> np.ndarray:
+        """The sum below that solves the equation 0 = s - y t, divided by the t found before."""
+        total = np.ones_like(self.table.y)
+        for _ in range(_STARTS):
+            solution = self._solve(total, self.table.y, "constant")
+            if solution is None:
+                break
+            total, _ = self._values(solution)
+        return total
+
     def _least(
         self, columns: np.ndarray, target: np.ndarray, rows: np.ndarray, root: np.ndarray
     ) -> np.ndarray:
@@ -195,7 +230,12 @@ class _Problem:
         if noise == "proportional":
             weight = weight / self._variance(fitted)
         design, aim = self.design, self.table.y
-        if self.power != 1:
+        if self.structure.below:
+            slopes = np.where(np.arange(design.shape[1]) < self.inside, 1.0, -fitted[:, None])
+            design, aim = design * slopes / total[:, None], aim - fitted
+            if not np.all(np.isfinite(design[rows])):
+                return None
+        elif self.power != 1:
             value = raise_to(total, self.power)
             slope = float(self.power) * value / total
             silent = value == 0
@@ -210,12 +250,14 @@ class _Problem:
         return solve(design[rows][:, self.free], left[rows], weight[rows])
 
     def _values(self, solution: Solution) -> tuple[np.ndarray, np.ndarray]:
-        """The sum, and the formula."""
+        """The sum and the formula; of a ratio the sum below and the formula."""
         constants = self.known.copy()
         constants[self.free] = solution.coefficients
         total = self.design[:, : self.inside] @ constants[: self.inside]
-        value = total if self.power == 1 else raise_to(total, self.power)
-        return total, value + self.design[:, self.inside :] @ constants[self.inside :]
+        other = self.design[:, self.inside :] @ constants[self.inside :]
+        if self.structure.below:
+            return other, total / other
+        return total, raise_to(total, self.power) + other
 
     def _variance(self, fitted: np.ndarray) -> np.ndarray:
         return np.maximum(fitted**2, (_SMALLEST_FITTED * self.table.scale) ** 2)

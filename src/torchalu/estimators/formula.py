@@ -41,7 +41,8 @@ def to_expression(
     """The candidate as a formula in the columns' names.
 
     A constant before a sum stays before it: it is not multiplied out. Powers that all terms of a
-    root or of a reciprocal have in common stand before it, as in `c**2*m/sqrt(1 - v**2/c**2)`.
+    root, of a reciprocal or above a sum have in common stand before it, as in
+    `c**2*m/sqrt(1 - v**2/c**2)`, and so do powers of sums that all terms have in common.
 
     Args:
         candidate: what is to be written.
@@ -55,16 +56,25 @@ def to_expression(
     ]
     structure = candidate.structure
     common, summands = _common_powers(structure, positive)
-    terms = [term_expression(term, symbols) for term in (*summands, *structure.beside)]
+    others = (*structure.beside, *structure.below)
+    terms = [term_expression(term, symbols) for term in (*summands, *others)]
     parts = [_scaled(value, term) for value, term in zip(values, terms, strict=True)]
     inside = len(summands)
     power = Pow(Add(*parts[:inside]), _rational(structure.power))
-    return Add(Mul(term_expression(common, symbols), power), *parts[inside:])
+    product = Mul(term_expression(common, symbols), power)
+    if structure.below:
+        return product / Add(*parts[inside:])
+    return Add(product, *parts[inside:])
 
 
 def _common_powers(structure: Structure, positive: Collection[int]) -> tuple[Term, list[Term]]:
-    """What may stand before the power of a sum, and what that leaves of each of its summands."""
-    common = [factor for factor in _common(structure.summands) if structure.power != 1]
+    """What may stand before the sum or its power, and what that leaves of each of its summands.
+
+    Before the sum itself only powers of other sums: the terms stay products.
+    """
+    common = _common(structure.summands) if len(structure.summands) > 1 else []
+    if structure.power == 1 and not structure.below:
+        common = [factor for factor in common if not factor.is_column]
     if structure.power.denominator != 1:
         columns = [[(j, 1)] for j in positive]
         common = [f for f in common if f.constant == 0 and list(f.coefficients) in columns]
@@ -120,8 +130,10 @@ def constants_of(
 
     One term has a `scale`, several have a `coefficient of` each; then comes the `offset`. The terms
     are those of the formula as `to_expression` writes it. What stands beside a root or a reciprocal
-    has an `added coefficient of`, or is the `added constant`. A column whose name is not one word
-    stands in backticks, as in the printed formula. The interval of a constant holds that of a fit
+    has an `added coefficient of`, or is the `added constant`; what stands below has a `denominator
+    coefficient of`, or is the `denominator constant`, but for the one in whose unit the others are.
+    A column whose name is not one word stands in backticks, as in the printed formula. The
+    interval of a constant holds that of a fit
     in which it is free, so that a simple number can be compared with what the rows say, and that of
     a fit in which all are, so that it allows for the rounding of the others.
 
@@ -131,18 +143,21 @@ def constants_of(
         names: of the columns.
         positive: columns above 0 on all rows.
     """
-    _, summands = _common_powers(candidate.structure, positive)
-    labels = _labels(
-        summands, candidate.structure.beside, [sympy.Symbol(quoted(name)) for name in names]
-    )
+    structure, fixed = candidate.structure, candidate.fixed
+    _, summands = _common_powers(structure, positive)
+    labels = _labels(structure, summands, [sympy.Symbol(quoted(name)) for name in names])
     constants = {}
-    all_free = make_candidate(candidate.structure, table)
+    above = len(labels) - len(structure.below)
+    unit = next((k for k in range(above, len(labels)) if fixed[k] in (1, -1)), None)
+    given = tuple(value if k == unit else None for k, value in enumerate(fixed))
+    all_free = make_candidate(structure, table, given)
     for index, label in enumerate(labels):
-        fixed = candidate.fixed
+        if index == unit:
+            continue
         alone = candidate
         if fixed[index] is not None:
             others = (*fixed[:index], None, *fixed[index + 1 :])
-            alone = make_candidate(candidate.structure, table, others)
+            alone = make_candidate(structure, table, others)
         fits = [one.fit.interval(index) for one in (alone, all_free) if one is not None]
         low = min((low for low, _ in fits), default=-math.inf)
         high = max((high for _, high in fits), default=math.inf)
@@ -152,7 +167,7 @@ def constants_of(
 
 
 def _labels(
-    summands: Sequence[Term], beside: Sequence[Term], symbols: Sequence[sympy.Symbol]
+    structure: Structure, summands: Sequence[Term], symbols: Sequence[sympy.Symbol]
 ) -> list[str]:
     """The name of each constant."""
     names = [f"coefficient of {term_expression(term, symbols)}" for term in summands]
@@ -161,7 +176,8 @@ def _labels(
         "offset" if not term.factors else name if several else "scale"
         for term, name in zip(summands, names, strict=True)
     ]
-    for term in beside:
-        added = f"coefficient of {term_expression(term, symbols)}" if term.factors else "constant"
-        labels.append(f"added {added}")
+    for kind, others in (("added", structure.beside), ("denominator", structure.below)):
+        for term in others:
+            own = f"coefficient of {term_expression(term, symbols)}" if term.factors else "constant"
+            labels.append(f"{kind} {own}")
     return labels

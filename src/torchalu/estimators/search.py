@@ -18,6 +18,7 @@ from torchalu.estimators.closed_form import (
     power_structures,
     power_with_sum_structures,
     quadratic_structures,
+    ratio_of_products_structures,
     ratio_structures,
     split_structures,
     sum_library_structures,
@@ -132,6 +133,7 @@ def search_steps(
             lambda: common_factor_structures(learn),
         ),
         Step("powers beside a term", ("power_of_sum",), lambda: power_beside_structures(learn)),
+        Step("ratios of sums of products", sums[1:], lambda: ratio_of_products_structures(learn)),
         Step(
             "products of sums",
             products,

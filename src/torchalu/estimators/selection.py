@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
 
-from torchalu.estimators.constants import ConstantFit, Fixed, fit_constants, simple_value
+from torchalu.estimators.constants import (
+    ConstantFit,
+    Fixed,
+    fit_constants,
+    simple_value,
+    unit_constants,
+)
 from torchalu.estimators.least_squares import NOISE_FLOOR
 from torchalu.estimators.structures import (
     Structure,
@@ -100,7 +106,7 @@ def make_candidate(
     if fit is None:
         return None
     if fixed is None:
-        fixed = (None,) * len(fit.values)
+        fixed = unit_constants(structure)
     nats = fit.nats + description_nats(structure, table.features)
     nats += sum(
         _constant_nats(value, fit.values[i], fit.errors[i], table.count)
@@ -176,12 +182,19 @@ class Pool:
         hopeless = self._shortest + _HOPELESS_NATS + _HOPELESS_NATS_A_ROW * self.table.count
         free = make_candidate(structure, self.table, hopeless=hopeless)
         if free is None:
-            if not structure.offset and not structure.beside:
+            if not structure.offset and structure.multiplied == structure.terms:
                 self._add_fixed(structure, (Fraction(1),) * len(structure.terms))
             return
-        self._keep(free)
         if free.fit.nats + description_nats(structure, self.table.features) > hopeless:
+            self._keep(free)
             return  # whatever its constants cost
+        for same in _in_other_units(free, self.table):
+            self._keep(same)
+            self._add_rounded(same)
+
+    def _add_rounded(self, free: Candidate) -> None:
+        """Adds a candidate with simple constants."""
+        structure = free.structure
         values = [simple_value(v, e) for v, e in zip(free.fit.values, free.fit.errors, strict=True)]
         if structure.offset:
             terms = len(structure.terms)
@@ -222,6 +235,25 @@ def _order(candidate: Candidate) -> tuple[float, int, int, Structure]:
     """What candidates are ranked by."""
     structure = candidate.structure
     return candidate.nats, candidate.complexity, inverses(structure), structure
+
+
+def _in_other_units(free: Candidate, table: CanonicalTable) -> Iterator[Candidate]:
+    """The candidate; if terms stand below, for each of these with its constant 1 or -1.
+
+    The signs are those with which the sum below is above 0 where it has one sign.
+    """
+    structure = free.structure
+    if not structure.below:
+        yield free
+        return
+    above = len(structure.summands)
+    below = free.fit.values[above:]
+    total = structure.design(table.X)[:, above:] @ below
+    for place, value in enumerate(below * np.sign(np.median(total))):
+        given = unit_constants(structure, place, -1 if value < 0 else 1)
+        candidate = make_candidate(structure, table, given)
+        if candidate is not None:
+            yield candidate
 
 
 def _is_one_term(structure: Structure) -> bool:

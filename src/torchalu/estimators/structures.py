@@ -1,16 +1,17 @@
 """The shapes a formula can take: sums of products of powers of sums of columns, and their powers.
 
 Every family of formulas is a power of a linear combination of terms that hold no real constant,
-and perhaps other terms beside that power::
+perhaps with other terms beside that power, or below it::
 
     y = (c_1 T_1(x) + c_2 T_2(x) + ... + c_0) ** q + d_1 B_1(x) + ...
-    T(x), B(x) = prod_f (k_f0 + sum_j k_fj x_j) ** p_f        k integers, p and q rational
+    y = (c_1 T_1(x) + c_2 T_2(x) + ... + c_0) / (e_1 S_1(x) + e_2 S_2(x) + ...)
+    T(x), B(x), S(x) = prod_f (k_f0 + sum_j k_fj x_j) ** p_f        k integers, p and q rational
 
-so whatever the discrete part is, the real constants are linear in the target or in a power of it,
-and least squares finds them. A sum is one term with one factor, a product of powers has factors of
-one column, a product of sums has several factors, a ratio of sums has a factor of power -1, a sum
-of products has several terms, and all of these have q = 1 and nothing beside. A power of a sum has
-another q.
+so whatever the discrete part is, the real constants are linear in an equation with the target or a
+power of it, and least squares finds them. A sum is one term with one factor, a product of powers
+has factors of one column, a product of sums has several factors, a sum of products has several
+terms, and all of these have q = 1 and nothing beside or below. A ratio of sums has a factor of
+power -1, or terms below. A power of a sum has another q.
 """
 
 from __future__ import annotations
@@ -98,12 +99,15 @@ class Structure:
         offset: whether a constant is added to them.
         power: that the sum is raised to.
         beside: terms added to the power; only where it is 1/2 or -1.
+        below: terms of the sum that the other is divided by, two or more; only where the power is
+            1 and nothing stands beside it. A common factor of the constants of both sums cancels.
     """
 
     terms: tuple[Term, ...]
     offset: bool
     power: Fraction = Fraction(1)
     beside: tuple[Term, ...] = ()
+    below: tuple[Term, ...] = ()
 
     @property
     def summands(self) -> tuple[Term, ...]:
@@ -112,8 +116,8 @@ class Structure:
 
     @property
     def multiplied(self) -> tuple[Term, ...]:
-        """What each constant multiplies: the sum's, then those beside its power."""
-        return (*self.summands, *self.beside)
+        """What each constant multiplies: the sum's, then those beside its power or below it."""
+        return (*self.summands, *self.beside, *self.below)
 
     def design(self, X: np.ndarray) -> np.ndarray:
         """The values of what each constant multiplies, a column a constant."""
@@ -124,15 +128,20 @@ class Structure:
 
         Args:
             X: the rows.
-            constants: those of the sum, then those beside its power.
+            constants: those of the sum, then those beside its power or below it.
 
         Shape:
-            X: (rows, features); constants: (terms,), and one more if offset, and (beside,).
+            X: (rows, features); constants: (terms,), and one more if offset, and (beside,) or
+            (below,).
         """
         inside, design = len(self.summands), self.design(X)
         with np.errstate(all="ignore"):
-            power = raise_to(design[:, :inside] @ constants[:inside], self.power)
-            return power + design[:, inside:] @ constants[inside:] if self.beside else power
+            total = design[:, :inside] @ constants[:inside]
+            other = design[:, inside:] @ constants[inside:]
+            if self.below:
+                return total / other
+            power = raise_to(total, self.power)
+            return power + other if self.beside else power
 
     @property
     def columns(self) -> frozenset[int]:
@@ -181,10 +190,11 @@ def make_structure(
     offset: bool,
     power: Fraction = Fraction(1),
     beside: Iterable[Term] = (),
+    below: Iterable[Term] = (),
 ) -> Structure:
     """A structure in canonical form: terms sorted, repeated ones and empty ones dropped."""
     kept = tuple(sorted({term for term in terms if term is not None}))
-    return Structure(kept, offset, power, tuple(sorted(set(beside))))
+    return Structure(kept, offset, power, tuple(sorted(set(beside))), tuple(sorted(set(below))))
 
 
 def monomial(powers: Mapping[int, Fraction | int]) -> Term | None:
@@ -196,6 +206,8 @@ def family_of(structure: Structure) -> str:
     """The name of the family that a structure belongs to (see `FAMILIES`)."""
     if structure.power != 1:
         return "power_of_sum"
+    if structure.below:
+        return "ratio_of_sums"
     factors = [factor for term in structure.terms for factor in term.factors]
     if all(len(term.factors) == 1 and term.factors[0].power == 1 for term in structure.terms):
         return "sum"
@@ -208,7 +220,7 @@ def family_of(structure: Structure) -> str:
 
 def count_nodes(structure: Structure) -> int:
     """Size of the discrete part: columns, integers and operators as nodes of a tree."""
-    sums = max(0, len(structure.terms) - 1) + len(structure.beside)
+    sums = max(0, len(structure.terms) - 1) + len(structure.beside) + len(structure.below)
     nodes = sum(map(_term_nodes, structure.multiplied)) + sums
     return nodes + _power_nodes(structure.power)
 
@@ -233,7 +245,7 @@ def _power_nodes(power: Fraction) -> int:
 def inverses(structure: Structure) -> int:
     """How many of the structure's powers are negative."""
     powers = [factor.power for term in structure.multiplied for factor in term.factors]
-    return sum(power < 0 for power in (*powers, structure.power))
+    return sum(power < 0 for power in (*powers, structure.power)) + bool(structure.below)
 
 
 def description_nats(structure: Structure, features: int) -> float:
@@ -243,7 +255,8 @@ def description_nats(structure: Structure, features: int) -> float:
     difference, product, quotient, power, end), an integer k that of k and two.
     """
     column, operator = math.log(features + 1), math.log(6)
-    total = _power_nats(structure.power) + operator * len(structure.beside)
+    operators = len(structure.beside) + len(structure.below)
+    total = _power_nats(structure.power) + operator * operators
     for term in structure.multiplied:
         for factor in term.factors:
             mentions = len(factor.coefficients)

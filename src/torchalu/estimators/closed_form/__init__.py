@@ -11,6 +11,7 @@ from torchalu.estimators.closed_form.power_with_sum import power_with_sum_struct
 from torchalu.estimators.closed_form.powers import power_structures
 from torchalu.estimators.closed_form.products import quadratic_structures
 from torchalu.estimators.closed_form.ratios import ratio_structures
+from torchalu.estimators.closed_form.ratios_of_products import ratio_of_products_structures
 from torchalu.estimators.closed_form.splits import split_structures
 from torchalu.estimators.closed_form.sum_library import sum_library_structures
 
@@ -25,6 +26,7 @@ __all__ = [
     "power_structures",
     "power_with_sum_structures",
     "quadratic_structures",
+    "ratio_of_products_structures",
     "ratio_structures",
     "split_structures",
     "sum_library_structures",

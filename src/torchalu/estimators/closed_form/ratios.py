@@ -1,4 +1,4 @@
-"""Ratios of sums: the null vector of [x, 1, -y x, -y]."""
+"""Ratios of sums of columns: the null vector of [x, 1, -y x, -y]."""
 
 from __future__ import annotations
 
@@ -7,7 +7,14 @@ from collections.abc import Iterator
 import numpy as np
 
 from torchalu.estimators.least_squares import to_integers, triangular
-from torchalu.estimators.structures import Structure, make_factor, make_structure, make_term
+from torchalu.estimators.structures import (
+    Structure,
+    Term,
+    make_factor,
+    make_structure,
+    make_term,
+    monomial,
+)
 from torchalu.estimators.table import CanonicalTable
 
 _REWEIGHTINGS = 4
@@ -16,6 +23,8 @@ _LEAST_T = 4.0
 _MOST_ROWS = 2000
 _ROWS_A_COLUMN = 20
 _LARGEST = 1e140
+_MOST_CONSTANTS = 10
+_MANY_ROWS = 30
 
 
 def ratio_structures(table: CanonicalTable) -> Iterator[Structure]:
@@ -25,7 +34,8 @@ def ratio_structures(table: CanonicalTable) -> Iterator[Structure]:
     [x, 1, -y x, -y]. The right singular vector of the smallest singular value, with unit columns,
     is found again with the rows divided by the last denominator, which makes the residual that of
     y itself (Sanathanan and Koerner). Entries without significance are then dropped one after the
-    other, and what is left is rounded at every stage.
+    other, and what is left is rounded at every stage. Of 30 rows or more the ratio of up to ten
+    columns is yielded with real constants too.
 
     Args:
         table: the rows to learn from.
@@ -38,14 +48,16 @@ def ratio_structures(table: CanonicalTable) -> Iterator[Structure]:
     matrix = np.hstack([table.X, ones, -table.y[:, None] * table.X, -table.y[:, None]])
     if np.abs(matrix).max() > _LARGEST:
         return
-    seen: set[tuple] = set()
+    many = rows >= _MANY_ROWS
+    seen: set[Structure] = set()
     for weight in table.views:
         for kept, vector in _elimination(matrix, weight, columns):
             full = np.zeros(matrix.shape[1])
             full[kept] = vector
-            for structure in _rounded(full, columns):
-                if structure.terms not in seen:
-                    seen.add(structure.terms)
+            found = [*_rounded(full, columns), *(_real(full, columns) if many else ())]
+            for structure in found:
+                if structure not in seen:
+                    seen.add(structure)
                     yield structure
 
 
@@ -129,3 +141,19 @@ def _rounded(vector: np.ndarray, columns: int) -> Iterator[Structure]:
         if 2 <= len(numerator) <= 4:
             terms = [make_term([make_factor({int(j): 1}), bottom]) for j in numerator]
             yield make_structure(terms, offset=False)
+
+
+def _real(vector: np.ndarray, columns: int) -> Iterator[Structure]:
+    """The ratio with a real constant a column above and below."""
+    above, below = (
+        np.flatnonzero(v).tolist() for v in (vector[: columns + 1], vector[columns + 1 :])
+    )
+    if min(len(above), len(below)) > 1 and len(above) + len(below) <= _MOST_CONSTANTS:
+        bottom = [_column(j, columns) for j in below]
+        terms = [_column(j, columns) for j in above if j < columns]
+        yield make_structure(terms, columns in above, below=bottom)
+
+
+def _column(index: int, columns: int) -> Term:
+    """A column, or 1 behind the last one."""
+    return monomial({index: 1} if index < columns else {}) or Term(())
