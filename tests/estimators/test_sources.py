@@ -132,6 +132,16 @@ def test_ratios_of_columns_in_units_of_any_size_beside_one_of_zeros(scale):
     assert wanted in list(ratio_of_products_structures(replace(table, X=X, y=y)))
 
 
+def test_a_ratio_that_is_exact_may_have_poles_between_few_rows():
+    """With as few rows only products of two columns are tried."""
+    X = np.random.default_rng(0).uniform(-3, 3, (14, 2))
+    wanted = make_structure([X0], True, below=[ONE, monomial({0: 1, 1: 1})])
+    y = wanted.values(X, np.array([1.0, 1.7, 0.3, 1.0]))
+    assert y.min() < 0 < y.max()
+    table = canonical_table(X, y, None, ("a", "b"), 1e-9)
+    assert wanted in list(ratio_of_products_structures(table))
+
+
 def test_a_ratio_does_not_follow_the_errors_of_few_rows():
     table = table_of([X0], columns=2, rows=29)
     y = (table.X[:, 0] + 1.7) / (table.X[:, 0] + 0.4 * table.X[:, 1] + 3.1)

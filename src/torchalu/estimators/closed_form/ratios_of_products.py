@@ -16,6 +16,7 @@ from torchalu.estimators.table import CanonicalTable
 
 _MOST_COLUMNS = 6
 _MOST_PRODUCTS = 28
+_ROWS_A_PRODUCT = 2
 _SHORTEST, _LONGEST = 4, 7
 _RATED_AGAIN = 40
 _KEPT = 3
@@ -26,7 +27,7 @@ _EXACT = 1e-22
 _RIDGE = 1e-13
 _INDEPENDENT = 1e-8
 _GAIN = 0.99
-
+_SMALLEST = 1e-3
 
 Choice = tuple[tuple[int, ...], tuple[int, ...]]
 """The numbers of the products above, and of those below."""
@@ -83,9 +84,10 @@ def ratio_of_products_structures(table: CanonicalTable) -> Iterator[Structure]:
     table = table.thin(MOST_ROWS)
     table = replace(table, y=table.y / table.scale)
     varying = [j for j in screened(table, _MOST_COLUMNS) if np.ptp(table.X[:, j]) > 0]
-    columns = {one: _term(one).values(table.X) for one in _products(varying)}
+    most = min(_MOST_PRODUCTS, len(table.y) // _ROWS_A_PRODUCT)
+    columns = {one: _term(one).values(table.X) for one in _products(varying, most)}
     chosen = [one for one, column in columns.items() if np.any(column)]
-    if len(chosen) < _SHORTEST or len(table.y) < 2 * len(chosen):
+    if not _SHORTEST <= len(chosen) <= most:
         return
     values = np.stack([columns[one] for one in chosen], axis=1)
     for root in map(np.sqrt, table.views):
@@ -96,12 +98,12 @@ def ratio_of_products_structures(table: CanonicalTable) -> Iterator[Structure]:
                 yield make_structure(terms, len(terms) < len(above), below=below)
 
 
-def _products(columns: Sequence[int]) -> list[tuple[int, ...]]:
+def _products(columns: Sequence[int], most: int) -> list[tuple[int, ...]]:
     """As the columns multiplied: 1, products of up to two, and of three if there is room."""
     found = [one for n in range(3) for one in combinations_with_replacement(columns, n)]
     for more in (combinations(columns, 3), combinations_with_replacement(columns, 3)):
         both = dict.fromkeys([*found, *more])
-        if len(both) <= _MOST_PRODUCTS:
+        if len(both) <= most:
             found = list(both)
     return found
 
@@ -193,9 +195,10 @@ def _common(rows: _Rows, above: tuple[int, ...], below: tuple[int, ...]) -> bool
 
 
 def _square(rows: _Rows, above: tuple[int, ...], below: tuple[int, ...], times: int) -> float:
-    """The mean square that a ratio leaves; infinity where the sum below is 0 between rows.
+    """The mean square that a ratio leaves.
 
-    The rows are divided by that sum, as it was found before, so many times less one.
+    The rows are divided by the sum below, as it was found before, so many times less one. Where
+    that is 0 between rows, and the ratio not exact, it is infinity.
     """
     total, square = np.ones_like(rows.y), np.inf
     for _ in range(times):
@@ -209,6 +212,8 @@ def _square(rows: _Rows, above: tuple[int, ...], below: tuple[int, ...], times: 
         _, sizes, vectors = np.linalg.svd(quotient)
         square = float(sizes[-1] ** 2)
         total = rows.values[:, below] @ np.linalg.solve(norms, vectors[-1])
-        if total.min() * total.max() <= _INDEPENDENT * np.abs(total).max() ** 2:
+        size = np.abs(total)
+        if total.min() * total.max() <= _INDEPENDENT * size.max() ** 2 and square > _NOTHING:
             return np.inf
+        total = np.maximum(size / size.mean(), _SMALLEST)
     return square
