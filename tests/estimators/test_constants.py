@@ -8,6 +8,7 @@ from scipy import stats
 from scipy.optimize import curve_fit
 
 from torchalu.estimators.constants import (
+    Multiple,
     fit_constants,
     simple_value,
     simplest_between,
@@ -128,6 +129,40 @@ def test_a_ratio_of_sums_equals_nonlinear_least_squares(unit, noise):
     values, covariance = curve_fit(function, x, y, p0=np.ones(3), sigma=spread, xtol=1e-12)
     assert fit.values[free] == pytest.approx(values, rel=1e-4)
     assert fit.errors[free] == pytest.approx(np.sqrt(np.diag(covariance)), rel=1e-2)
+
+
+def test_a_multiple_of_another_constant_equals_one_column():
+    generator = np.random.default_rng(1)
+    x = generator.uniform(0.5, 4, (80, 3))
+    y = 0.731 * (x[:, 0] - 2 * x[:, 1]) + 0.3 * x[:, 2] + 0.05 * generator.normal(size=80)
+    structure = make_structure([monomial({j: 1}) for j in range(3)], True)
+    table = canonical_table(x, y, None, ("a", "b", "c"), 1e-9)
+    given = (None, Multiple(0, Fraction(-2)), Fraction(3, 10), None)
+    fit = fit_constants(structure, table, given)
+    reference = stats.linregress(x[:, 0] - 2 * x[:, 1], y - 0.3 * x[:, 2])
+    one, errors = reference.slope, reference.stderr
+    assert fit.noise == "constant"
+    assert fit.values == pytest.approx([one, -2 * one, 0.3, reference.intercept])
+    assert fit.errors == pytest.approx([errors, 2 * errors, 0, reference.intercept_stderr])
+
+
+@pytest.mark.parametrize("power", [Fraction(1), Fraction(-1, 2)])
+def test_a_multiple_in_a_power_equals_nonlinear_least_squares(power):
+    generator = np.random.default_rng(1)
+    x = generator.uniform(0.5, 4, (2, 100))
+
+    def function(x, scale, offset):
+        return (scale * (x[0] + 3 * x[1]) + offset) ** float(power)
+
+    y = function(x, 0.73, 0.31) + 0.001 * generator.normal(size=100)
+    structure = make_structure([monomial({0: 1}), monomial({1: 1})], True, power)
+    table = canonical_table(x.T, y, None, ("a", "b"), 1e-9)
+    fit = fit_constants(structure, table, (None, Multiple(0, Fraction(3)), None))
+    spread = np.ones(100) if fit.noise == "constant" else function(x, *fit.values[[0, 2]])
+    values, covariance = curve_fit(function, x, y, p0=[1.0, 1.0], sigma=spread, xtol=1e-12)
+    assert fit.values[[0, 2]] == pytest.approx(values, rel=1e-4)
+    assert fit.errors[[0, 2]] == pytest.approx(np.sqrt(np.diag(covariance)), rel=1e-2)
+    assert fit.values[1] == 3 * fit.values[0]
 
 
 def test_a_ratio_of_sums_is_exact_where_the_data_are():

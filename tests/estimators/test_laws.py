@@ -105,13 +105,46 @@ def test_the_shift_of_a_moving_source_and_a_moving_ear(noise):
     generator = np.random.default_rng(0)
     speeds = generator.uniform(0, 60, (2, 400))
     columns = {"f": generator.uniform(1, 4, 400), "u": speeds[0], "v": speeds[1]}
-    model = fitted("f*(343.2 + u)/(343.2 - v)", columns, noise=noise)
+    model = fitted("f*(343.217 + u)/(343.217 - v)", columns, noise=noise)
     assert model.certificate_.exact is (noise == 0)
-    if noise == 0:
-        assert sympy.simplify(model.formula_ - sympy.sympify("f*(1716/5 + u)/(1716/5 - v)")) == 0
+    assert model.candidates_["free_constants"].iloc[0] == 1  # the speed of sound
     outside = pd.DataFrame({"f": [5.0, 1.0], "u": [100.0, 0.0], "v": [0.0, 100.0]})
-    expected = [5 * 443.2 / 343.2, 343.2 / 243.2]
+    expected = [5 * 443.217 / 343.217, 343.217 / 243.217]
     np.testing.assert_allclose(model.predict(outside), expected, rtol=max(noise, 1e-9))
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.01])
+def test_terms_that_share_a_constant_share_its_interval(noise):
+    """Rydberg's formula, wave numbers in 10**7/m."""
+    generator = np.random.default_rng(0)
+    columns = {"m": generator.integers(5, 12, 200), "n": generator.integers(1, 5, 200)}
+    model = fitted("1.0973731*(1/n**2 - 1/m**2)", columns, noise=noise)
+    scale, levels = model.formula_.as_coeff_Mul()
+    assert levels == sympy.sympify("1/n**2 - 1/m**2")
+    first, second = (model.constants_[f"coefficient of {k}**(-2)"] for k in "nm")
+    assert first.value == -second.value == float(scale)
+    assert first.free
+    assert not second.free
+    assert first.low <= 1.0973731 <= first.high
+    assert second.low <= -1.0973731 <= second.high
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.01])
+def test_terms_with_constants_of_their_own_keep_them(noise):
+    model = fitted("0.7313*a*b + 0.9129*c*d", uniform(200, "abcd"), noise=noise)
+    assert [constant.free for constant in model.constants_.values()] == [True, True]
+    for name, value in (("a*b", 0.7313), ("c*d", 0.9129)):
+        constant = model.constants_[f"coefficient of {name}"]
+        assert constant.low <= value <= constant.high
+
+
+@pytest.mark.parametrize(
+    ("scale", "terms"), [(0.56704, "a*(t**4 - s**4)"), (0.7313, "a*t + 2*s**2")]
+)
+def test_a_constant_of_all_terms_stands_before_them(scale, terms):
+    found, others = fitted(f"{scale}*({terms})", uniform(60, "ast")).formula_.as_coeff_Mul()
+    assert others == sympy.sympify(terms)
+    assert float(found) == pytest.approx(scale, rel=1e-12)
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.01])

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import scipy
@@ -14,8 +15,21 @@ from torchalu.estimators.least_squares import NOISE_FLOOR, Solution, largest, pr
 from torchalu.estimators.structures import Structure, raise_to
 from torchalu.estimators.table import CanonicalTable
 
-Fixed = tuple[Fraction | None, ...]
-"""For each constant the simple value that it has, or None where it is free."""
+
+class Multiple(NamedTuple):
+    """A constant that is a simple multiple of another, which is free.
+
+    Attributes:
+        of: place of the other.
+        ratio: to it.
+    """
+
+    of: int
+    ratio: Fraction
+
+
+Fixed = tuple[Fraction | Multiple | None, ...]
+"""For each constant the simple value that it has, of what it is a multiple, or None if free."""
 
 _SMALLEST_FITTED = 1e-5
 _ITERATIONS = 4
@@ -28,7 +42,8 @@ class ConstantFit:
 
     Args:
         values: a constant a term, then the offset if there is one.
-        errors: their standard errors, 0 where the value is fixed.
+        errors: their standard errors, 0 where the value is fixed; of a multiple the other's times
+            the ratio.
         noise: "constant" where residuals have one size, "proportional" where they grow with the
             formula's value.
         freedom: degrees of freedom of the residuals.
@@ -75,8 +90,9 @@ def fit_constants(
     Args:
         structure: the discrete part.
         table: the table, with its held-out rows marked.
-        fixed: a simple value for each constant, or None where it is to be fitted; one of those
-            below has a value, since a common factor cancels, and is 1 if left out.
+        fixed: a simple value for each constant, of which other one it is a multiple, or None where
+            it is to be fitted; one of those below has a value, since a common factor cancels, and
+            is 1 if left out.
         hopeless: nats from which on a fit is not worth refining.
 
     Returns:
@@ -97,11 +113,11 @@ def fit_constants(
     if np.any(infinite) and not _may_be_infinite(structure, table.y[np.any(infinite, axis=1)]):
         return None
     given = unit_constants(structure) if fixed is None else fixed
-    free = np.array([value is None for value in given], dtype=bool)
-    known = np.array([0.0 if value is None else float(value) for value in given])
-    if free.sum() >= min(table.inner.sum(), table.count):
+    known = np.array([float(value) if isinstance(value, Fraction) else 0.0 for value in given])
+    basis = _basis(given)
+    if basis.shape[1] >= min(table.inner.sum(), table.count):
         return None
-    problem = _Problem(design, known, free, table, structure)
+    problem = _Problem(design, known, basis, table, structure)
     once = {"constant": 0, "proportional": 1}
     fits = [problem.fit(noise, iterations) for noise, iterations in once.items()]
     if any(fit is not None and fit.nats < hopeless for fit in fits):
@@ -112,9 +128,24 @@ def fit_constants(
     if not usable:
         return None
     best = min(usable, key=lambda fit: fit.nats)
-    values, errors = known.copy(), np.zeros(len(known))
-    values[free], errors[free] = best.values, best.errors
+    values, errors = known + basis @ best.values, np.abs(basis) @ best.errors
     return ConstantFit(values, errors, best.noise, best.freedom, best.nats, best.error)
+
+
+def _basis(given: Fixed) -> np.ndarray:
+    """By how much each constant changes with each free one.
+
+    Shape:
+        returns (constants, free).
+    """
+    free = [place for place, value in enumerate(given) if value is None]
+    basis = np.zeros((len(given), len(free)))
+    for place, value in enumerate(given):
+        if value is None:
+            basis[place, free.index(place)] = 1.0
+        elif isinstance(value, Multiple):
+            basis[place, free.index(value.of)] = float(value.ratio)
+    return basis
 
 
 def unit_constants(structure: Structure, place: int = 0, sign: int = 1) -> Fixed:
@@ -137,19 +168,19 @@ def _may_be_infinite(structure: Structure, targets: np.ndarray) -> bool:
 
 @dataclass(frozen=True)
 class _Problem:
-    """What constants multiply, those of the sum first; which are free, what the others are.
+    """What constants multiply, those of the sum first; how they follow from those to be fitted.
 
     Args:
         design: a column a constant.
-        known: the constants that are not free, 0 for the others.
-        free: which constants are to be fitted.
+        known: the constants that have values, 0 for the others.
+        basis: by how much each constant changes with each of those to be fitted.
         table: the rows.
         structure: what the constants are of.
     """
 
     design: np.ndarray
     known: np.ndarray
-    free: np.ndarray
+    basis: np.ndarray
     table: CanonicalTable
     structure: Structure
 
@@ -166,7 +197,7 @@ class _Problem:
     def fit(self, noise: str, iterations: int) -> ConstantFit | None:
         """Least squares with variances and slopes at the target, then at the fitted values."""
         solution = self._solve(self._start, self.table.y, noise)
-        for _ in range(iterations if self.free.any() else 0):
+        for _ in range(iterations if self.basis.size else 0):
             if solution is None:
                 return None
             total, fitted = self._values(solution)
@@ -246,13 +277,12 @@ class _Problem:
                 rows = rows & ~silent
             if not np.all(np.isfinite(aim[rows]) & np.all(np.isfinite(design[rows]), axis=1)):
                 return None
-        left = aim - design[:, ~self.free] @ self.known[~self.free]
-        return solve(design[rows][:, self.free], left[rows], weight[rows])
+        design = design[rows]
+        return solve(design @ self.basis, aim[rows] - design @ self.known, weight[rows])
 
     def _values(self, solution: Solution) -> tuple[np.ndarray, np.ndarray]:
         """The sum and the formula; of a ratio the sum below and the formula."""
-        constants = self.known.copy()
-        constants[self.free] = solution.coefficients
+        constants = self.known + self.basis @ solution.coefficients
         total = self.design[:, : self.inside] @ constants[: self.inside]
         other = self.design[:, self.inside :] @ constants[self.inside :]
         if self.structure.below:
@@ -267,7 +297,7 @@ class _Problem:
         proportional = noise == "proportional"
         variance = self._variance(fitted) if proportional else np.ones(len(fitted))
         squares = table.weight * (table.y - fitted) ** 2 / variance
-        free = int(self.free.sum())
+        free = self.basis.shape[1]
         freedom = float(table.weight[table.inner].sum()) - free
         unit = squares[table.inner].sum() / freedom if freedom > 0 else math.inf
         floor = table.floor if proportional else table.floor * table.scale

@@ -10,6 +10,7 @@ from fractions import Fraction
 import sympy
 from sympy import Add, Expr, Mul, Pow
 
+from torchalu.estimators.constants import Multiple
 from torchalu.estimators.selection import Candidate, make_candidate
 from torchalu.estimators.structures import Factor, Structure, Term, make_term
 from torchalu.estimators.table import CanonicalTable
@@ -25,8 +26,8 @@ class Constant:
         low: lower end of the 95% Student-t interval that the rows give it, wide enough for a fit
             with the other constants as they are and for one in which all are free.
         high: upper end.
-        free: whether the value is the fitted one; else it is a simple number that lies within four
-            standard errors of what would be fitted.
+        free: whether the value is the fitted one; else it is a simple number, or another constant
+            times one, that lies within four standard errors of what would be fitted.
     """
 
     value: float
@@ -42,7 +43,8 @@ def to_expression(
 
     A constant before a sum stays before it: it is not multiplied out. Powers that all terms of a
     root, of a reciprocal or above a sum have in common stand before it, as in
-    `c**2*m/sqrt(1 - v**2/c**2)`, and so do powers of sums that all terms have in common.
+    `c**2*m/sqrt(1 - v**2/c**2)`, and so do powers of sums that all terms have in common, and a
+    constant of which all others are multiples.
 
     Args:
         candidate: what is to be written.
@@ -50,30 +52,56 @@ def to_expression(
         positive: columns above 0 on all rows: the root of such a column's square is the column.
     """
     symbols = [sympy.Symbol(name) for name in names]
-    values = [
-        sympy.Float(float(value)) if fixed is None else sympy.Rational(*fixed.as_integer_ratio())
-        for value, fixed in zip(candidate.fit.values, candidate.fixed, strict=True)
-    ]
     structure = candidate.structure
-    common, summands = _common_powers(structure, positive)
+    scale, values = _numbers(candidate)
+    common, summands = _common_powers(candidate, positive)
     others = (*structure.beside, *structure.below)
     terms = [term_expression(term, symbols) for term in (*summands, *others)]
     parts = [_scaled(value, term) for value, term in zip(values, terms, strict=True)]
     inside = len(summands)
-    power = Pow(Add(*parts[:inside]), _rational(structure.power))
+    power = Pow(_scaled(scale, Add(*parts[:inside])), _rational(structure.power))
     product = Mul(term_expression(common, symbols), power)
     if structure.below:
         return product / Add(*parts[inside:])
     return Add(product, *parts[inside:])
 
 
-def _common_powers(structure: Structure, positive: Collection[int]) -> tuple[Term, list[Term]]:
+def _numbers(candidate: Candidate) -> tuple[Expr, list[Expr]]:
+    """What stands before the sum, and the numbers in it and beside or below."""
+    inside = len(candidate.structure.summands)
+    before = _shared_constant(candidate)
+    numbers: list[Expr] = []
+    for place, (own, value) in enumerate(zip(candidate.fixed, candidate.fit.values, strict=True)):
+        simple = own.ratio if isinstance(own, Multiple) and before is not None else own
+        if place != before and isinstance(simple, Fraction) and (simple is own or place < inside):
+            numbers.append(_rational(simple))
+        else:
+            numbers.append(sympy.Float(float(value)))
+    scale: Expr = sympy.Integer(1)
+    if before is not None:
+        scale, numbers[before] = numbers[before], scale
+    return scale, numbers
+
+
+def _shared_constant(candidate: Candidate) -> int | None:
+    """The place of the constant of a sum of which all others of it are multiples, if there is."""
+    fixed = candidate.fixed[: len(candidate.structure.summands)]
+    of = {own.of if isinstance(own, Multiple) else None for own in fixed}
+    places = [place for place, own in enumerate(fixed) if own is None]
+    simple = any(isinstance(own, Fraction) for own in fixed)
+    return places[0] if len(fixed) > 1 and not simple and of == {None, *places} else None
+
+
+def _common_powers(candidate: Candidate, positive: Collection[int]) -> tuple[Term, list[Term]]:
     """What may stand before the sum or its power, and what that leaves of each of its summands.
 
-    Before the sum itself only powers of other sums: the terms stay products.
+    Before the sum itself only powers of other sums, unless a constant stands there too: its terms
+    stay products.
     """
+    structure = candidate.structure
     common = _common(structure.summands) if len(structure.summands) > 1 else []
-    if structure.power == 1 and not structure.below:
+    plain = structure.power == 1 and not structure.below
+    if plain and _shared_constant(candidate) is None:
         common = [factor for factor in common if not factor.is_column]
     if structure.power.denominator != 1:
         columns = [[(j, 1)] for j in positive]
@@ -115,9 +143,9 @@ def _factor_expression(factor: Factor, symbols: Sequence[sympy.Symbol]) -> Expr:
     return Pow(base, _rational(factor.power))
 
 
-def _rational(power: Fraction) -> Expr:
-    """A power as SymPy has it."""
-    return sympy.Rational(power.numerator, power.denominator)
+def _rational(number: Fraction) -> Expr:
+    """A simple number as SymPy has it."""
+    return sympy.Rational(number.numerator, number.denominator)
 
 
 def constants_of(
@@ -144,7 +172,7 @@ def constants_of(
         positive: columns above 0 on all rows.
     """
     structure, fixed = candidate.structure, candidate.fixed
-    _, summands = _common_powers(structure, positive)
+    _, summands = _common_powers(candidate, positive)
     labels = _labels(structure, summands, [sympy.Symbol(quoted(name)) for name in names])
     constants = {}
     above = len(labels) - len(structure.below)

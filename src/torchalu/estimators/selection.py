@@ -13,6 +13,7 @@ import numpy as np
 from torchalu.estimators.constants import (
     ConstantFit,
     Fixed,
+    Multiple,
     fit_constants,
     simple_value,
     unit_constants,
@@ -46,7 +47,7 @@ class Candidate:
 
     Args:
         structure: the discrete part.
-        fixed: for each constant the simple value that it has, or None.
+        fixed: for each constant the simple value that it has, of what it is a multiple, or None.
         fit: the constants.
         nats: description length: of the structure, of its constants, and of the residuals.
     """
@@ -65,7 +66,8 @@ class Candidate:
     def complexity(self) -> int:
         """Nodes of the expression, and a surcharge for each free real constant."""
         nodes = count_nodes(self.structure)
-        for value, term in zip(self.fixed, self.structure.multiplied, strict=True):
+        for given, term in zip(self.fixed, self.structure.multiplied, strict=True):
+            value = given.ratio if isinstance(given, Multiple) else given
             own = 0 if value == 1 and term.factors else 1
             nodes += own if value is not None and abs(value) == 1 else 2
             nodes += FREE_CONSTANT_NODES if value is None else 0
@@ -73,7 +75,7 @@ class Candidate:
 
     @property
     def free_constants(self) -> int:
-        """Number of constants that were fitted."""
+        """Number of constants that were fitted; a multiple of another is not counted."""
         return sum(value is None for value in self.fixed)
 
     def predict(self, X: np.ndarray) -> np.ndarray:
@@ -97,7 +99,7 @@ def make_candidate(
     The description length is that of two-part codes::
 
         L = -log p(y | formula) + sum_constants max(log(n) / 2, log|c / error| + 1)
-            + nats of the simple values + nats of the structure
+            + nats of the simple values and multiples + nats of the structure
 
     Among formulas that explain the rows equally well the simplest is therefore the shortest; a
     term more has to earn what it takes to write it down.
@@ -108,18 +110,24 @@ def make_candidate(
     if fixed is None:
         fixed = unit_constants(structure)
     nats = fit.nats + description_nats(structure, table.features)
-    nats += sum(
-        _constant_nats(value, fit.values[i], fit.errors[i], table.count)
-        for i, value in enumerate(fixed)
-    )
+    for given, value, error in zip(fixed, fit.values, fit.errors, strict=True):
+        if given is None:
+            nats += _free_nats(value, error, table.count)
+        elif isinstance(given, Multiple):
+            nats += math.log(2) + math.log(len(fixed)) + _simple_nats(given.ratio)
+        else:
+            nats += _simple_nats(given)
     return Candidate(structure, fixed, fit, nats)
 
 
-def _constant_nats(fixed: Fraction | None, value: float, error: float, count: float) -> float:
-    """What it takes to write a constant down."""
-    if fixed is None:
-        digits = abs(value) / max(error, NOISE_FLOOR * abs(value), 1e-300)
-        return max(0.5 * math.log(count + 1), math.log(max(digits, 1e-9)) + 1) + 1
+def _free_nats(value: float, error: float, count: float) -> float:
+    """What it takes to write a constant down that was fitted."""
+    digits = abs(value) / max(error, NOISE_FLOOR * abs(value), 1e-300)
+    return max(0.5 * math.log(count + 1), math.log(max(digits, 1e-9)) + 1) + 1
+
+
+def _simple_nats(fixed: Fraction) -> float:
+    """What it takes to write a simple number down."""
     if fixed == 1:
         return 0.0
     size = math.log(1 + abs(fixed.numerator)) + math.log(fixed.denominator)
@@ -193,13 +201,17 @@ class Pool:
             self._add_rounded(same)
 
     def _add_rounded(self, free: Candidate) -> None:
-        """Adds a candidate with simple constants."""
+        """Adds a candidate with simple constants, and with simple multiples of one of them."""
         structure = free.structure
         values = [simple_value(v, e) for v, e in zip(free.fit.values, free.fit.errors, strict=True)]
         if structure.offset:
             terms = len(structure.terms)
             self._add_fixed(structure, (*values[:terms], None, *values[terms + 1 :]))
         self._add_fixed(structure, tuple(values))
+        for given in (free.fixed, tuple(values)):
+            tied = _with_multiples(given, free.fit)
+            if tied != given:
+                self._add_fixed(structure, tied)
 
     def _add_fixed(self, structure: Structure, fixed: Fixed) -> None:
         if any(value is not None for value in fixed):
@@ -235,6 +247,33 @@ def _order(candidate: Candidate) -> tuple[float, int, int, Structure]:
     """What candidates are ranked by."""
     structure = candidate.structure
     return candidate.nats, candidate.complexity, inverses(structure), structure
+
+
+def _with_multiples(given: Fixed, fit: ConstantFit) -> Fixed:
+    """The free constants as simple multiples of one of them, where they may be.
+
+    The ratios are those to the surest constant, the errors of two being taken as independent; the
+    one of which the others are the simplest multiples stays free, one above 0 if there are several.
+    """
+    free = [place for place, value in enumerate(given) if value is None and fit.values[place] != 0]
+    shares = {place: abs(fit.errors[place] / fit.values[place]) for place in free}
+    if len(free) < 2:
+        return given
+    surest = min(free, key=shares.__getitem__)
+    ratios = {surest: Fraction(1)}
+    for place in free:
+        ratio = float(fit.values[place] / fit.values[surest])
+        error = abs(ratio) * math.hypot(shares[place], shares[surest])
+        simple = simple_value(ratio, error) if place != surest else None
+        if simple is not None:
+            ratios[place] = simple
+    sizes = {
+        one: (sum(_simple_nats(ratio / unit) for ratio in ratios.values()), fit.values[one] < 0)
+        for one, unit in ratios.items()
+    }
+    of = min(ratios, key=sizes.__getitem__)
+    multiples = {one: Multiple(of, r / ratios[of]) for one, r in ratios.items() if one != of}
+    return tuple(multiples.get(place, value) for place, value in enumerate(given))
 
 
 def _in_other_units(free: Candidate, table: CanonicalTable) -> Iterator[Candidate]:
