@@ -33,6 +33,7 @@ FREE_CONSTANT_NODES = 3
 """What a free real constant adds to the complexity, on top of its own node."""
 
 _ROUNDING = 1e-9
+_LARGEST_RATIO = 4
 _MANY_TERMS = 12
 _SKETCHED_ROWS = 5000
 _SKETCH_ROWS = 2000
@@ -252,8 +253,10 @@ def _order(candidate: Candidate) -> tuple[float, int, int, Structure]:
 def _with_multiples(given: Fixed, fit: ConstantFit) -> Fixed:
     """The free constants as simple multiples of one of them, where they may be.
 
-    The ratios are those to the surest constant, the errors of two being taken as independent; the
-    one of which the others are the simplest multiples stays free, one above 0 if there are several.
+    The ratios are those to the surest constant, the errors of two being taken as independent. Under
+    noise they are whole numbers up to four or one over them: others lie near many a ratio. The
+    constant of which the others are the simplest multiples stays free, one above 0 if there are
+    several.
     """
     free = [place for place, value in enumerate(given) if value is None and fit.values[place] != 0]
     shares = {place: abs(fit.errors[place] / fit.values[place]) for place in free}
@@ -265,7 +268,7 @@ def _with_multiples(given: Fixed, fit: ConstantFit) -> Fixed:
         ratio = float(fit.values[place] / fit.values[surest])
         error = abs(ratio) * math.hypot(shares[place], shares[surest])
         simple = simple_value(ratio, error) if place != surest else None
-        if simple is not None:
+        if simple is not None and (error < _ROUNDING * abs(ratio) or _is_plain(simple)):
             ratios[place] = simple
     sizes = {
         one: (sum(_simple_nats(ratio / unit) for ratio in ratios.values()), fit.values[one] < 0)
@@ -274,6 +277,12 @@ def _with_multiples(given: Fixed, fit: ConstantFit) -> Fixed:
     of = min(ratios, key=sizes.__getitem__)
     multiples = {one: Multiple(of, r / ratios[of]) for one, r in ratios.items() if one != of}
     return tuple(multiples.get(place, value) for place, value in enumerate(given))
+
+
+def _is_plain(ratio: Fraction) -> bool:
+    """Whether it is a whole number up to four, or one over such a number."""
+    parts = abs(ratio.numerator), ratio.denominator
+    return min(parts) == 1 and max(parts) <= _LARGEST_RATIO
 
 
 def _in_other_units(free: Candidate, table: CanonicalTable) -> Iterator[Candidate]:

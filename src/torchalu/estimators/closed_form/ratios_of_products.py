@@ -29,7 +29,7 @@ _INDEPENDENT = 1e-8
 _GAIN = 0.99
 _SMALLEST = 1e-3
 
-Choice = tuple[tuple[int, ...], tuple[int, ...]]
+_Choice = tuple[tuple[int, ...], tuple[int, ...]]
 """The numbers of the products above, and of those below."""
 
 
@@ -127,7 +127,7 @@ def _best(rows: _Rows) -> Iterator[_Ratio]:
             choices = _grown(best, len(rows.products))
 
 
-def _inverse_choices(rows: _Rows, size: int) -> list[Choice]:
+def _inverse_choices(rows: _Rows, size: int) -> list[_Choice]:
     """The best choices of two products above and so many below: those of 1/y the other way up."""
     if np.any(rows.y == 0):
         return []
@@ -135,7 +135,7 @@ def _inverse_choices(rows: _Rows, size: int) -> list[Choice]:
     return [(above, below) for below, above in _choices(inverse, size)]
 
 
-def _choices(rows: _Rows, size: int) -> list[Choice]:
+def _choices(rows: _Rows, size: int) -> list[_Choice]:
     """The best choices of so many products above and two below, with rows as they are.
 
     Both products below are needed: one alone leaves more.
@@ -166,9 +166,9 @@ def _choices(rows: _Rows, size: int) -> list[Choice]:
     return [one for one in choices if not _common(rows, *one)][:_RATED_AGAIN]
 
 
-def _grown(ratios: list[_Ratio], count: int) -> list[Choice]:
+def _grown(ratios: list[_Ratio], count: int) -> list[_Choice]:
     """Each ratio with one product more above or below, each once."""
-    found: dict[Choice, None] = {}
+    found: dict[_Choice, None] = {}
     for _, above, below in ratios:
         for more in range(count):
             if more not in above:
@@ -178,7 +178,7 @@ def _grown(ratios: list[_Ratio], count: int) -> list[Choice]:
     return list(found)
 
 
-def _rated(rows: _Rows, choices: list[Choice]) -> list[_Ratio]:
+def _rated(rows: _Rows, choices: list[_Choice]) -> list[_Ratio]:
     """The best of some choices, rated once, and of these again with the rows divided."""
     whole = [one for one in choices if not _common(rows, *one)]
     for times, kept in ((1, _RATED_AGAIN), (_REWEIGHTINGS, _KEPT)):
