@@ -68,19 +68,16 @@ def to_expression(
 
 def _numbers(candidate: Candidate) -> tuple[Expr, list[Expr]]:
     """What stands before the sum, and the numbers in it and beside or below."""
-    inside = len(candidate.structure.summands)
-    before = _shared_constant(candidate)
-    numbers: list[Expr] = []
-    for place, (own, value) in enumerate(zip(candidate.fixed, candidate.fit.values, strict=True)):
-        simple = own.ratio if isinstance(own, Multiple) and before is not None else own
-        if place != before and isinstance(simple, Fraction) and (simple is own or place < inside):
-            numbers.append(_rational(simple))
-        else:
-            numbers.append(sympy.Float(float(value)))
-    scale: Expr = sympy.Integer(1)
+    fixed, inside = list(candidate.fixed), len(candidate.structure.summands)
+    before, scale = _shared_constant(candidate), sympy.Integer(1)
     if before is not None:
-        scale, numbers[before] = numbers[before], scale
-    return scale, numbers
+        scale = sympy.Float(float(candidate.fit.values[before]))
+        ratios = [own.ratio if isinstance(own, Multiple) else Fraction(1) for own in fixed[:inside]]
+        fixed[:inside] = ratios
+    return scale, [
+        _rational(own) if isinstance(own, Fraction) else sympy.Float(float(value))
+        for own, value in zip(fixed, candidate.fit.values, strict=True)
+    ]
 
 
 def _shared_constant(candidate: Candidate) -> int | None:

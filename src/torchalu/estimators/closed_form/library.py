@@ -25,6 +25,12 @@ from torchalu.estimators.table import CanonicalTable
 MOST_ROWS = 1000
 """A library is formed on this many rows of a longer table."""
 
+MANY_ROWS = 30
+"""Of fewer rows a ratio of sums follows the errors: only exact ones are yielded."""
+
+NOTHING = 1e-10
+"""The mean square, of a target of size 1, that an exact ratio leaves at most."""
+
 _POWERS = tuple(Fraction(p) for p in ("1", "2", "1/2", "-1", "-2"))
 _HIGHER = tuple(Fraction(p) for p in ("3", "-3", "4", "-4"))
 _MOST_TERMS = 1200

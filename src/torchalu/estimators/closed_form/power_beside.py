@@ -13,7 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from torchalu.estimators.closed_form.library import (
+    MANY_ROWS,
     MOST_ROWS,
+    NOTHING,
     Library,
     is_defined,
     screened,
@@ -27,8 +29,6 @@ from torchalu.estimators.table import CanonicalTable
 _BESIDE = tuple(Fraction(p) for p in ("1", "-1", "2", "-2", "1/2"))
 _FEW_COLUMNS = 3
 _KEPT = 6
-_MANY_ROWS = 30
-_NOTHING = 1e-10
 _RATED_AGAIN = 40
 _REWEIGHTINGS = 5
 _INDEPENDENT = 1e-8
@@ -121,7 +121,7 @@ def _least(choices: list[_Choice], count: int) -> list[_Choice]:
 def _first(choices: list[_Choice], rows: int) -> list[_Choice]:
     """Those that leave least; of few rows only those that leave nothing."""
     best = _least(choices, _KEPT)
-    return [one for one in best if rows >= _MANY_ROWS or one.squares <= _NOTHING * rows]
+    return [one for one in best if rows >= MANY_ROWS or one.squares <= NOTHING * rows]
 
 
 def _roots(

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from torchalu.estimators.closed_form.library import MANY_ROWS
 from torchalu.estimators.least_squares import to_integers, triangular
 from torchalu.estimators.structures import (
     Structure,
@@ -24,7 +25,6 @@ _MOST_ROWS = 2000
 _ROWS_A_COLUMN = 20
 _LARGEST = 1e140
 _MOST_CONSTANTS = 10
-_MANY_ROWS = 30
 
 
 def ratio_structures(table: CanonicalTable) -> Iterator[Structure]:
@@ -48,7 +48,7 @@ def ratio_structures(table: CanonicalTable) -> Iterator[Structure]:
     matrix = np.hstack([table.X, ones, -table.y[:, None] * table.X, -table.y[:, None]])
     if np.abs(matrix).max() > _LARGEST:
         return
-    many = rows >= _MANY_ROWS
+    many = rows >= MANY_ROWS
     seen: set[Structure] = set()
     for weight in table.views:
         for kept, vector in _elimination(matrix, weight, columns):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from torchalu.estimators.closed_form.library import MOST_ROWS, screened
+from torchalu.estimators.closed_form.library import MANY_ROWS, MOST_ROWS, NOTHING, screened
 from torchalu.estimators.least_squares import beyond, largest, orthonormal, triangular
 from torchalu.estimators.structures import Structure, Term, make_structure, monomial
 from torchalu.estimators.table import CanonicalTable
@@ -21,8 +21,6 @@ _SHORTEST, _LONGEST = 4, 7
 _RATED_AGAIN = 40
 _KEPT = 3
 _REWEIGHTINGS = 4
-_MANY_ROWS = 30
-_NOTHING = 1e-10
 _EXACT = 1e-22
 _RIDGE = 1e-13
 _INDEPENDENT = 1e-8
@@ -92,7 +90,7 @@ def ratio_of_products_structures(table: CanonicalTable) -> Iterator[Structure]:
     values = np.stack([columns[one] for one in chosen], axis=1)
     for root in map(np.sqrt, table.views):
         for ratio in _best(_Rows(chosen, values / largest(values), table.y, root)):
-            if len(table.y) >= _MANY_ROWS or ratio.square <= _NOTHING:
+            if len(table.y) >= MANY_ROWS or ratio.square <= NOTHING:
                 above, below = ([_term(chosen[i]) for i in sums] for sums in ratio[1:])
                 terms = [term for term in above if term.factors]
                 yield make_structure(terms, len(terms) < len(above), below=below)
@@ -213,7 +211,7 @@ def _square(rows: _Rows, above: tuple[int, ...], below: tuple[int, ...], times: 
         square = float(sizes[-1] ** 2)
         total = rows.values[:, below] @ np.linalg.solve(norms, vectors[-1])
         size = np.abs(total)
-        if total.min() * total.max() <= _INDEPENDENT * size.max() ** 2 and square > _NOTHING:
+        if total.min() * total.max() <= _INDEPENDENT * size.max() ** 2 and square > NOTHING:
             return np.inf
         total = np.maximum(size / size.mean(), _SMALLEST)
     return square
