@@ -99,7 +99,7 @@ def test_the_pressure_of_a_real_gas(noise):
     assert offset.low <= -0.0427 / 0.08314 <= offset.high
 
 
-@pytest.mark.parametrize("noise", [0.0, 0.01])
+@pytest.mark.parametrize("noise", [0.0, pytest.param(0.01, marks=pytest.mark.long)])
 def test_the_shift_of_a_moving_source_and_a_moving_ear(noise):
     """Doppler's shift of a tone of 1 to 4 kHz, in m/s."""
     generator = np.random.default_rng(0)
@@ -129,7 +129,7 @@ def test_terms_that_share_a_constant_share_its_interval(noise):
     assert second.low <= -1.0973731 <= second.high
 
 
-@pytest.mark.parametrize("noise", [0.0, 0.01])
+@pytest.mark.parametrize("noise", [0.0, pytest.param(0.01, marks=pytest.mark.long)])
 def test_terms_with_constants_of_their_own_keep_them(noise):
     """The second is 5/4 of the first to within two parts in a thousand, which 1% of noise hide."""
     model = fitted("0.7313*a*b + 0.9129*c*d", uniform(200, "abcd"), noise=noise)
