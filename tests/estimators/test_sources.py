@@ -91,25 +91,21 @@ def test_closed_forms(source, terms, noise):
 
 ONE, X0, X1, X2 = Term(()), *(monomial({j: 1}) for j in range(3))
 REAL_RATIOS = [
-    ([X0, X1], [ONE, monomial({0: 1, 1: 1})], [1.0, 1.0, 1.0, 0.31]),
-    ([X0, monomial({0: 1, 1: 1})], [ONE, X2], [1.3, 0.4, 1.0, 0.21]),
-    ([ONE, X0, X1], [ONE, X0, monomial({1: 2})], [0.6, 1.7, 2.9, 1.0, 1.1, 0.37]),
-    ([X0, X1], [ONE, X0, monomial({0: 2})], [1.7, 0.6, 1.0, 0.45, 0.29]),
+    ({X0: 1.0, X1: 1.0}, {ONE: 1.0, monomial({0: 1, 1: 1}): 0.31}),
+    ({X0: 1.3, monomial({0: 1, 1: 1}): 0.4}, {ONE: 1.0, X2: 0.21}),
+    ({ONE: 0.6, X0: 1.7, X1: 2.9}, {ONE: 1.0, X0: 1.1, monomial({1: 2}): 0.37}),
+    ({X0: 1.7, X1: 0.6}, {ONE: 1.0, X0: 0.45, monomial({0: 2}): 0.29}),
 ]
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.01])
-@pytest.mark.parametrize(("above", "below", "constants"), REAL_RATIOS)
-def test_ratios_of_sums_of_products(above, below, constants, noise):
-    offset = ONE in above
-    wanted = make_structure([t for t in above if t.factors], offset, below=below)
-    assert list(wanted.below) == below
-    order = [wanted.multiplied[: len(above)].index(t) for t in above]
-    sorted_constants = np.array(constants)
-    sorted_constants[order] = constants[: len(above)]
+@pytest.mark.parametrize(("above", "below"), REAL_RATIOS)
+def test_ratios_of_sums_of_products(above, below, noise):
+    wanted = make_structure([t for t in above if t.factors], ONE in above, below=below)
+    constants = [*(above[t] for t in wanted.summands), *(below[t] for t in wanted.below)]
     table = table_of([X0], columns=3, rows=400)
     e = np.random.default_rng(1).normal(size=400)
-    y = wanted.values(table.X, sorted_constants) * (1 + noise * e)
+    y = wanted.values(table.X, np.array(constants)) * (1 + noise * e)
     assert wanted in list(ratio_of_products_structures(replace(table, y=y)))
 
 

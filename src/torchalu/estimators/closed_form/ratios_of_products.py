@@ -122,7 +122,7 @@ def _best(rows: _Rows) -> Iterator[_Ratio]:
         if length == _SHORTEST:
             choices = [*_choices(rows, 3), *_inverse_choices(rows, 3)]
         else:
-            choices = _grown(best, len(rows.products))
+            choices = _grown(rows, best)
 
 
 def _inverse_choices(rows: _Rows, size: int) -> list[_Choice]:
@@ -164,25 +164,24 @@ def _choices(rows: _Rows, size: int) -> list[_Choice]:
     return [one for one in choices if not _common(rows, *one)][:_RATED_AGAIN]
 
 
-def _grown(ratios: list[_Ratio], count: int) -> list[_Choice]:
+def _grown(rows: _Rows, ratios: list[_Ratio]) -> list[_Choice]:
     """Each ratio with one product more above or below, each once."""
     found: dict[_Choice, None] = {}
     for _, above, below in ratios:
-        for more in range(count):
+        for more in range(len(rows.products)):
             if more not in above:
                 found[tuple(sorted((*above, more))), below] = None
             if more not in below:
                 found[above, tuple(sorted((*below, more)))] = None
-    return list(found)
+    return [one for one in found if not _common(rows, *one)]
 
 
 def _rated(rows: _Rows, choices: list[_Choice]) -> list[_Ratio]:
     """The best of some choices, rated once, and of these again with the rows divided."""
-    whole = [one for one in choices if not _common(rows, *one)]
     for times, kept in ((1, _RATED_AGAIN), (_REWEIGHTINGS, _KEPT)):
-        ratios = [_Ratio(_square(rows, *one, times), *one) for one in whole]
+        ratios = [_Ratio(_square(rows, *one, times), *one) for one in choices]
         best = sorted(one for one in ratios if np.isfinite(one.square))[:kept]
-        whole = [(one.above, one.below) for one in best]
+        choices = [(one.above, one.below) for one in best]
     return best
 
 
