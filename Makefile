@@ -7,6 +7,9 @@ BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --constraint constraints.txt --editable
 CORE := CMakeLists.txt pyproject.toml constraints.txt $(wildcard src/core/* src/core/cuda/*)
 
+# The tests start hundreds of processes, each of which would compile all of the library again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test test-long bench data docs lint clean
 
 demo: $(VENV)/.installed

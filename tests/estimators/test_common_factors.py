@@ -35,7 +35,7 @@ def equal(formula, law, names):
         ("A*C*r*v**2/2 + b*v", "ACrvb", 0.01),
         ("P*L**3/(3*E*J) + P*L/(k*G*A)", "PLEJkGA", 0.0),  # a short beam: bending and shear
         ("B*m/(T*k) + M*a*m/(T*c**2*e*k)", "BmTkMace", 0.0),  # a magnet in its mean field
-        ("B*m/(T*k) + M*a*m/(T*c**2*e*k)", "BmTkMace", 0.01),
+        pytest.param("B*m/(T*k) + M*a*m/(T*c**2*e*k)", "BmTkMace", 0.01, marks=pytest.mark.long),
         ("V*s/(K*(1 + i/k) + s)", "VsKik", 0.01),  # an enzyme and what competes for it
         ("q*Q*k/((x - X)**2 + y**2)", "qQkxXy", 0.0),  # the force between charges in a plane
     ],

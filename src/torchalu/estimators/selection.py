@@ -40,6 +40,7 @@ _SKETCH_ROWS = 2000
 _SKETCH_KEPT = 6
 _HOPELESS_NATS = 40.0
 _HOPELESS_NATS_A_ROW = 0.2
+_NEAR_NATS = 10.0
 
 
 @dataclass(frozen=True)
@@ -169,6 +170,9 @@ class Pool:
     def add(self, structure: Structure) -> None:
         """Fits a structure with and without an offset, with free and with simple constants.
 
+        Simple ones are tried where the description before any constant is written down is at most
+        ten nats longer than the shortest so far: no constants make it shorter than that.
+
         Sums of more than twelve terms get an offset only: without one they are rarely better, and
         take long.
         """
@@ -194,7 +198,8 @@ class Pool:
             if not structure.offset and structure.multiplied == structure.terms:
                 self._add_fixed(structure, (Fraction(1),) * len(structure.terms))
             return
-        if free.fit.nats + description_nats(structure, self.table.features) > hopeless:
+        least = free.fit.nats + description_nats(structure, self.table.features)
+        if least > self._shortest + _NEAR_NATS:
             self._keep(free)
             return  # whatever its constants cost
         for same in _in_other_units(free, self.table):

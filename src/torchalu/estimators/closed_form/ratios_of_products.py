@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations, combinations_with_replacement
@@ -25,6 +26,7 @@ _EXACT = 1e-22
 _RIDGE = 1e-13
 _INDEPENDENT = 1e-8
 _GAIN = 0.99
+_CHANCE = 8.0
 _SMALLEST = 1e-3
 
 _Choice = tuple[tuple[int, ...], tuple[int, ...]]
@@ -68,7 +70,7 @@ def ratio_of_products_structures(table: CanonicalTable) -> Iterator[Structure]:
     of two small matrices. Products of two columns and squares, and those of three columns where
     there is room, are tried, two above and two below, then three and two and two and three; the
     best are rated again with the rows divided by the D that was found, time and again, and grow by
-    one product above or below at a time as long as they leave anything.
+    one product above or below at a time, as long as that leaves less than chance would.
 
     Of fewer than 30 rows only exact ones are yielded: others follow the errors of few measurements
     well, and are far off outside.
@@ -112,13 +114,14 @@ def _term(product: tuple[int, ...]) -> Term:
 
 
 def _best(rows: _Rows) -> Iterator[_Ratio]:
-    """The best ratios of each number of products, until one leaves nothing."""
-    choices = _choices(rows, 2)
+    """The best ratios of each number of products, until one leaves nothing or as much as before."""
+    choices, most = _choices(rows, 2), np.inf
     for length in range(_SHORTEST, _LONGEST + 1):
-        best = _rated(rows, choices)
+        best = [one for one in _rated(rows, choices) if one.square < most]
         yield from best
         if not best or best[0].square < _EXACT:
             return
+        most = best[0].square * math.exp(-_CHANCE / len(rows.y))
         if length == _SHORTEST:
             choices = [*_choices(rows, 3), *_inverse_choices(rows, 3)]
         else:
