@@ -15,9 +15,10 @@ unexport PYTHONDONTWRITEBYTECODE
 demo: $(VENV)/.installed
 	$(BIN)/python examples/demo.py
 
+# A process of tests for each core: NumPy must not use all cores in each.
 test: $(VENV)/.installed-dev data
 	$(MAKE) --jobs 2 lint docs
-	$(BIN)/python -m pytest -m "not long" -n auto --dist loadfile
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m "not long" -n auto --dist loadfile
 
 test-long: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -m long
