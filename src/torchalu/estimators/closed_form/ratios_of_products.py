@@ -70,7 +70,7 @@ def ratio_of_products_structures(table: CanonicalTable) -> Iterator[Structure]:
     of two small matrices. Products of two columns and squares, and those of three columns where
     there is room, are tried, two above and two below, then three and two and two and three; the
     best are rated again with the rows divided by the D that was found, time and again, and grow by
-    one product above or below at a time, as long as that leaves less than chance would.
+    one product above or below at a time, as long as that explains more than chance would.
 
     Of fewer than 30 rows only exact ones are yielded: others follow the errors of few measurements
     well, and are far off outside.
