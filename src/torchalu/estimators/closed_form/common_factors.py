@@ -110,7 +110,7 @@ def common_factor_structures(table: CanonicalTable) -> Iterator[Structure]:
 
 
 def _slopes(table: CanonicalTable) -> _Slopes | None:
-    """By least squares of a quadratic form in the logarithms, of a linear one if rows are few."""
+    """By least squares of a quadratic form in the logarithms."""
     rows = np.flatnonzero(table.y)
     X = np.abs(table.X[rows])
     signs = np.abs(np.sign(table.X).sum(axis=0))
@@ -120,26 +120,54 @@ def _slopes(table: CanonicalTable) -> _Slopes | None:
     logs = np.log(X[:, one_sign])
     logs -= logs.mean(axis=0)
     count = logs.shape[1]
-    first, second = np.triu_indices(count)
-    if _ROWS_A_SLOPE * (1 + count + len(first)) > len(rows):
-        first, second = first[:0], second[:0]
-    design = np.column_stack([logs, logs[:, first] * logs[:, second], np.ones(len(rows))])
-    freedom = len(rows) - design.shape[1]
-    fit = solve(design, np.log(np.abs(table.y[rows])), np.ones(len(rows))) if freedom > 0 else None
-    if fit is None:
+    target = np.log(np.abs(table.y[rows]))
+    first, second = _curving(logs, target)
+    found = _least_squares(np.hstack([logs, logs[:, first] * logs[:, second]]), target)
+    if found is None:
         return None
-    errors = np.sqrt(float(fit.residual @ fit.residual) / freedom * fit.unit_variance)
+    values, errors = found
     curvature = np.zeros((count, count))
-    curvature[first, second] = fit.coefficients[count:-1]
+    curvature[first, second] = values[count:]
     curved = np.zeros((count, count), dtype=bool)
-    curved[first, second] = np.abs(fit.coefficients[count:-1]) > _CURVED * errors[count:-1]
+    curved[first, second] = np.abs(values[count:]) > _CURVED * errors[count:]
     return _Slopes(
         columns=one_sign,
-        values=fit.coefficients[:count],
+        values=values[:count],
         errors=errors[:count],
         spread=np.abs(logs @ (curvature + curvature.T)).max(axis=0),
         even=np.asarray((curved | curved.T).sum(axis=0) == 0),
     )
+
+
+def _curving(logs: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The pairs of columns whose products a quadratic form has: all that the rows are enough for.
+
+    If they are too few for all pairs these are of the columns whose slope in a linear form is not
+    0, as far as can be told; none if they are too few for those.
+    """
+    rows, count = logs.shape
+    first, second = np.triu_indices(count)
+    most = rows // _ROWS_A_SLOPE - count - 1
+    linear = _least_squares(logs, target) if len(first) > most else None
+    if linear is not None:
+        values, errors = linear
+        steep = np.abs(values) > _SURE * errors
+        kept = steep[first] & steep[second]
+        first, second = first[kept], second[kept]
+    few = len(first) <= most
+    return (first, second) if few else (first[:0], second[:0])
+
+
+def _least_squares(columns: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    """Coefficients beside a constant, and their standard errors; None if they cannot be told."""
+    ones = np.ones(len(target))
+    design = np.column_stack([columns, ones])
+    freedom = len(target) - design.shape[1]
+    fit = solve(design, target, ones) if freedom > 0 else None
+    if fit is None:
+        return None
+    errors = np.sqrt(float(fit.residual @ fit.residual) / freedom * fit.unit_variance)
+    return fit.coefficients[:-1], errors[:-1]
 
 
 def _divided(table: CanonicalTable, factor: Term, rest: list[int]) -> CanonicalTable | None:
