@@ -264,7 +264,7 @@ class _Problem:
         if self.structure.below:
             slopes = np.where(np.arange(design.shape[1]) < self.inside, 1.0, -fitted[:, None])
             design, aim = design * slopes / total[:, None], aim - fitted
-            if not np.all(np.isfinite(design[rows])):
+            if not np.isfinite(design[rows]).all():
                 return None
         elif self.power != 1:
             value = raise_to(total, self.power)
@@ -275,7 +275,7 @@ class _Problem:
             aim = aim - value + np.where(silent, 0.0, slope * total)
             if self.power > 0:
                 rows = rows & ~silent
-            if not np.all(np.isfinite(aim[rows]) & np.all(np.isfinite(design[rows]), axis=1)):
+            if not (np.isfinite(aim[rows]).all() and np.isfinite(design[rows]).all()):
                 return None
         design = design[rows]
         return solve(design @ self.basis, aim[rows] - design @ self.known, weight[rows])
@@ -305,7 +305,7 @@ class _Problem:
         nats = table.count * math.log(deviation) + 0.5 * float(table.weight @ np.log(variance))
         held = ~table.inner if not table.inner.all() else table.inner
         residual = table.y - fitted
-        error = math.sqrt(np.average(residual[held] ** 2, weights=table.weight[held]))
+        error = math.sqrt(table.weight[held] @ residual[held] ** 2 / table.weight[held].sum())
         errors = np.sqrt(unit * solution.unit_variance)
         return ConstantFit(solution.coefficients, errors, noise, freedom, nats, error)
 

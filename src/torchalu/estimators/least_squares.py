@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 from scipy.linalg import get_lapack_funcs, solve_triangular
@@ -36,17 +37,19 @@ def solve(design: np.ndarray, target: np.ndarray, weight: np.ndarray) -> Solutio
         empty = np.zeros(0)
         return Solution(empty, empty, target)
     root = np.sqrt(weight)
-    scaled = design * root[:, None]
-    norm = np.sqrt((scaled**2).sum(axis=0))
-    if not np.all(np.isfinite(norm)) or np.any(norm == 0):
+    table = np.empty((len(target), design.shape[1] + 1), order="F")
+    scaled, aimed = table[:, :-1], table[:, -1]
+    np.multiply(design, root[:, None], out=scaled)
+    np.multiply(target, root, out=aimed)
+    norm = np.sqrt(np.einsum("ij,ij->j", scaled, scaled))
+    if not (norm.min() > 0 and norm.max() < math.inf):
         return None
-    aimed = target * root
     scaled /= norm
-    triangle = triangular(np.column_stack([scaled, aimed]))
+    triangle = triangular(table)
     r, projected = triangle[: len(norm), :-1], triangle[: len(norm), -1]
-    if len(r) < len(norm) or not np.all(np.isfinite(triangle)):
+    if len(r) < len(norm) or not np.isfinite(triangle).all():
         return None
-    if np.abs(np.diag(r)).min() < 1e-10:
+    if np.abs(r.diagonal()).min() < 1e-10:
         return None
     inverse, _ = _TRTRI(r)
     coefficients = inverse @ projected
@@ -157,7 +160,14 @@ def products(left: np.ndarray, right: np.ndarray) -> np.ndarray:
 def triangular(table: np.ndarray) -> np.ndarray:
     """The R of the table's QR decomposition."""
     factored, *_ = _GEQRF(table)
-    return np.triu(factored[: table.shape[1]])
+    kept = factored[: table.shape[1]]
+    return np.where(_on_or_above(*kept.shape), kept, 0.0)
+
+
+@lru_cache(maxsize=64)
+def _on_or_above(rows: int, columns: int) -> np.ndarray:
+    """Which places of a table are on or above its diagonal."""
+    return ~np.tri(rows, columns, -1, dtype=bool)
 
 
 def _center(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from operator import attrgetter
 
 import numpy as np
 
@@ -74,6 +75,11 @@ class Candidate:
             nodes += own if value is not None and abs(value) == 1 else 2
             nodes += FREE_CONSTANT_NODES if value is None else 0
         return nodes
+
+    @cached_property
+    def order(self) -> tuple[float, int, int, Structure]:
+        """What candidates are ranked by: of two equally short ones the simpler is first."""
+        return self.nats, self.complexity, inverses(self.structure), self.structure
 
     @property
     def free_constants(self) -> int:
@@ -231,11 +237,11 @@ class Pool:
 
     def ranked(self) -> list[Candidate]:
         """All candidates, the shortest description first; of equal ones the simplest."""
-        return sorted(self.candidates.values(), key=_order)
+        return sorted(self.candidates.values(), key=attrgetter("order"))
 
     def best(self) -> Candidate | None:
         """The candidate with the shortest description."""
-        return min(self.candidates.values(), key=_order, default=None)
+        return min(self.candidates.values(), key=attrgetter("order"), default=None)
 
     def solved(self) -> bool:
         """Whether the best candidate is exact and so simple that no search could better it.
@@ -247,12 +253,6 @@ class Pool:
         if best is None or not best.is_exact(self.table, min(self.table.tolerance, _ROUNDING)):
             return False
         return best.free_constants <= 2 and len(best.structure.terms) <= 3
-
-
-def _order(candidate: Candidate) -> tuple[float, int, int, Structure]:
-    """What candidates are ranked by."""
-    structure = candidate.structure
-    return candidate.nats, candidate.complexity, inverses(structure), structure
 
 
 def _with_multiples(given: Fixed, fit: ConstantFit) -> Fixed:

@@ -58,15 +58,12 @@ class Factor:
 def raise_to(base: np.ndarray, power: Fraction) -> np.ndarray:
     """`base ** power` with real values: NaN where there is none, infinity for 1/0."""
     with np.errstate(all="ignore"):
-        if power == 1:
-            return base
-        if power == -1:
-            return 1.0 / base
-        if abs(power) == Fraction(1, 2):
+        whole, part = power.numerator, power.denominator
+        if part == 1:
+            return base if whole == 1 else 1.0 / base if whole == -1 else base**whole
+        if part == 2 and abs(whole) == 1:
             root = np.sqrt(base)
-            return root if power > 0 else 1.0 / root
-        if power.denominator == 1:
-            return base ** int(power)
+            return root if whole > 0 else 1.0 / root
         return base ** float(power)
 
 

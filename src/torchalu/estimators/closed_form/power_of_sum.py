@@ -62,19 +62,24 @@ def best_described(structures: list[Structure], raised: CanonicalTable) -> Itera
         raised: the rows, with that power of the target which the sums are to be.
     """
     rows = raised.thin(_MOST_ROWS)
-    for weight in rows.views:
-        costs = [_cost(structure, rows, weight) for structure in structures]
-        for index in np.argsort(costs, kind="stable")[:_KEPT]:
+    costs = [_costs(structure, rows) for structure in structures]
+    for of_one_noise in zip(*costs, strict=True):
+        for index in np.argsort(of_one_noise, kind="stable")[:_KEPT]:
             yield structures[index]
 
 
-def _cost(structure: Structure, table: CanonicalTable, weight: np.ndarray) -> float:
-    """Nats that the sum leaves of the raised target, and of its own length."""
+def _costs(structure: Structure, table: CanonicalTable) -> list[float]:
+    """Nats that the sum leaves of the raised target, for each kind of noise, and of its length."""
     design = structure.design(table.X)
-    fit = solve(design, table.y, weight) if len(design) > design.shape[1] else None
-    if fit is None:
-        return math.inf
-    share = float(weight @ fit.residual**2) / float(weight @ table.y**2)
-    deviation = max(math.sqrt(share), NOISE_FLOOR)
-    nats = table.count * math.log(deviation) + description_nats(structure, table.features)
-    return nats + 0.5 * math.log(table.count + 1) * design.shape[1]
+    length = description_nats(structure, table.features)
+    length += 0.5 * math.log(table.count + 1) * design.shape[1]
+    costs = []
+    for weight in table.views:
+        fit = solve(design, table.y, weight) if len(design) > design.shape[1] else None
+        if fit is None:
+            costs.append(math.inf)
+            continue
+        share = float(weight @ fit.residual**2) / float(weight @ table.y**2)
+        deviation = max(math.sqrt(share), NOISE_FLOOR)
+        costs.append(table.count * math.log(deviation) + length)
+    return costs
