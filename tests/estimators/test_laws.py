@@ -75,7 +75,7 @@ def test_a_saturation_curve_that_starts_at_zero_may_have_a_background(noise):
     np.testing.assert_allclose(model.predict(pd.DataFrame({"s": s})), law, rtol=error)
 
 
-@pytest.mark.parametrize("noise", [0.0, 0.01])
+@pytest.mark.parametrize("noise", [0.0, pytest.param(0.01, marks=pytest.mark.long)])
 def test_a_root_of_a_sum_beside_a_column(noise):
     model = fitted("sqrt(a**2 + b**2) + 2*c", uniform(80, "abcd"), noise=noise)
     assert sympy.simplify(model.formula_ - sympy.sympify("sqrt(a**2 + b**2) + 2*c")) == 0
@@ -85,7 +85,7 @@ def test_a_root_of_a_sum_beside_a_column(noise):
     assert added.low <= 2 <= added.high
 
 
-@pytest.mark.parametrize("noise", [0.0, 0.01])
+@pytest.mark.parametrize("noise", [0.0, pytest.param(0.01, marks=pytest.mark.long)])
 def test_the_pressure_of_a_real_gas(noise):
     """Van der Waals' equation, the pressure of carbon dioxide in bar."""
     generator = np.random.default_rng(0)
@@ -148,7 +148,7 @@ def test_a_constant_of_all_terms_stands_before_them(scale, terms):
     assert float(found) == pytest.approx(scale, rel=1e-12)
 
 
-@pytest.mark.parametrize("noise", [0.0, 0.01])
+@pytest.mark.parametrize("noise", [0.0, pytest.param(0.01, marks=pytest.mark.long)])
 def test_the_sum_of_speeds_near_that_of_light(noise):
     model = fitted("(u + v)/(1 + u*v/8.98)", uniform(300, "uv"), noise=noise)
     constant = model.constants_["denominator coefficient of u*v"]
