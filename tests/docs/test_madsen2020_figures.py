@@ -127,6 +127,19 @@ def test_products_of_many_inputs():
         50: 1,
         75: 1,
     }
+    seeds = max(own["seeds"])
+    (*_, of_half, steep), (*_, both) = missed("NMU"), missed("NAC*,NMU", overlap_ratio=0.75)
+    for sentence in (
+        f"in all runs but one of {seeds} with 4 inputs and 2 of the 100 with 100",
+        f"in all runs but {steep[-1]} of {seeds} at three quarters",
+        f"and {seeds - of_half[-1]} of {seeds} runs where a subset is half of the inputs",
+        f"of those that overlap by three quarters {seeds - both[-1]} of {seeds}",
+        f"it solved {solved['NAC*'][4]} of {seeds} runs with 4 inputs",
+        f"{solved['NAC*'][25]} of {seeds} with 25, and 33 of the 100 with 100",
+        f"The gated unit solved {solved['Gated NAU/NMU'][4]} of {seeds} with 4 inputs, six with 10",
+        f"NALU {solved['NALU'][4]} of {seeds} with 4, two each with 10 and 25, one each with 50",
+    ):
+        assert sentence in PAGE
     others = table.filter(
         pl.col("varied") != "in_features", pl.col("model").is_in(["NALU", "Gated NAU/NMU"])
     )
