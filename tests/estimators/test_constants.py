@@ -131,6 +131,46 @@ def test_a_ratio_of_sums_equals_nonlinear_least_squares(unit, noise):
     assert fit.errors[free] == pytest.approx(np.sqrt(np.diag(covariance)), rel=1e-2)
 
 
+@pytest.mark.parametrize("noise", ["constant", "proportional"])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_sum_over_a_root_equals_nonlinear_least_squares(sign, noise):
+    generator = np.random.default_rng(1)
+    x = generator.uniform(0.5, 4, (2, 300))
+    e = 0.01 * generator.normal(size=300)
+    other = 0.4 if sign == 1 else 40.0
+
+    def function(x, first, second, other):
+        return (first * x[0] + second * x[1]) / np.sqrt(sign * x[0] ** 2 + other * x[1] ** 0)
+
+    clean = function(x, 1.3, 0.7, other)
+    y = clean + e if noise == "constant" else clean * (1 + e)
+    terms, below = [monomial({0: 1}), monomial({1: 1})], [Term(()), monomial({0: 2})]
+    structure = make_structure(terms, False, below=below, root_below=True)
+    table = canonical_table(x.T, y, None, ("a", "b"), 1e-9)
+    fit = fit_constants(structure, table, unit_constants(structure, 1, sign))
+    assert fit.noise == noise
+    assert fit.values[3] == sign
+    assert fit.errors[3] == 0
+    spread = np.ones(300) if noise == "constant" else np.abs(function(x, *fit.values[:3]))
+    start = [1.0, 1.0, 1.2 * other]
+    values, covariance = curve_fit(function, x, y, p0=start, sigma=spread, xtol=1e-12)
+    assert fit.values[:3] == pytest.approx(values, rel=1e-4)
+    assert fit.errors[:3] == pytest.approx(np.sqrt(np.diag(covariance)), rel=1e-2)
+
+
+def test_a_sum_over_a_root_is_exact_where_the_data_are():
+    x = np.random.default_rng(0).uniform(-0.9, 0.9, (12, 2))
+    y = 1e6 * (1.7 * x[:, 0] - 0.31) / np.sqrt(1 - x[:, 1] ** 2)
+    below = [Term(()), monomial({1: 2})]
+    structure = make_structure([monomial({0: 1})], True, below=below, root_below=True)
+    table = canonical_table(x, y, None, ("a", "b"), 1e-9)
+    expected = pytest.approx([1.7e6, -0.31e6, 1.0, -1.0], rel=1e-9)
+    assert fit_constants(structure, table).values == expected
+    given = (Fraction(1700000), None, None, Fraction(-1))
+    assert fit_constants(structure, table, given).values == expected
+    assert fit_constants(structure, table, (None, None, Fraction(-1), None)) is None
+
+
 def test_a_multiple_of_another_constant_equals_one_column():
     generator = np.random.default_rng(1)
     x = generator.uniform(0.5, 4, (80, 3))

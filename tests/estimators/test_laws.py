@@ -113,6 +113,33 @@ def test_the_shift_of_a_moving_source_and_a_moving_ear(noise):
     np.testing.assert_allclose(model.predict(outside), expected, rtol=max(noise, 1e-9))
 
 
+@pytest.mark.parametrize("noise", [0.0, pytest.param(0.01, marks=pytest.mark.long)])
+def test_where_and_when_in_a_moving_frame(noise):
+    """Lorentz's transformation, with the speed of light as a column and as the unit."""
+    generator = np.random.default_rng(0)
+    columns = {
+        "x": generator.uniform(5, 10, 200),
+        "v": generator.uniform(1, 2, 200),
+        "t": generator.uniform(1, 2, 200),
+        "c": generator.uniform(3, 20, 200),
+    }
+    law = "(x - v*t)/sqrt(1 - v**2/c**2)"
+    model = fitted(law, columns, noise=noise)
+    assert sympy.simplify(model.formula_ - sympy.sympify(law)) == 0
+    assert model.certificate_.exact is (noise == 0)
+    columns = {name: columns[name] for name in "xt"} | {"v": columns["v"] / 2.1}
+    model = fitted("(t - v*x)/sqrt(1 - v**2)", columns, noise=noise)
+    ratio = model.formula_ / sympy.sympify("(t - v*x)/sqrt(1 - v**2)")
+    assert sympy.simplify(ratio) == 1
+
+
+def test_the_distance_from_a_line():
+    law = "(a*x + b*y + 2.3)/sqrt(a**2 + b**2)"
+    model = fitted(law, uniform(60, "abxy"))
+    assert model.certificate_.exact
+    assert sympy.nsimplify(model.formula_ - sympy.sympify(law)).simplify() == 0
+
+
 @pytest.mark.parametrize("noise", [0.0, 0.01])
 def test_terms_that_share_a_constant_share_its_interval(noise):
     """Rydberg's formula, wave numbers in 10**7/m."""

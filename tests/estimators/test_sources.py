@@ -20,6 +20,7 @@ from torchalu.estimators.closed_form import (
     ratio_structures,
     split_structures,
     sum_library_structures,
+    sum_over_root_structures,
     transformed_structures,
 )
 from torchalu.estimators.closed_form.library import make_library
@@ -89,7 +90,7 @@ def test_closed_forms(source, terms, noise):
     assert finds(source(table_of(terms, noise=noise)), terms)
 
 
-ONE, X0, X1, X2 = Term(()), *(monomial({j: 1}) for j in range(3))
+ONE, X0, X1, X2, X3 = Term(()), *(monomial({j: 1}) for j in range(4))
 REAL_RATIOS = [
     ({X0: 1.0, X1: 1.0}, {ONE: 1.0, monomial({0: 1, 1: 1}): 0.31}),
     ({X0: 1.3, monomial({0: 1, 1: 1}): 0.4}, {ONE: 1.0, X2: 0.21}),
@@ -145,6 +146,48 @@ def test_a_ratio_does_not_follow_the_errors_of_few_rows():
     exact, noisy = replace(table, y=y), replace(table, y=y * (1 + 0.01 * e))
     assert any(structure.below for structure in ratio_of_products_structures(exact))
     assert not list(ratio_of_products_structures(noisy))
+
+
+ROOTED = [
+    ({X0: 1.0, monomial({1: 1, 2: 1}): -1.0}, {ONE: 1.0, monomial({1: 2, 3: -2}): -0.014}),
+    ({X0: 1.7, ONE: 0.6}, {X1: 1.0, X0: 0.31}),
+    ({X0: 1.0, X1: -1.0}, {monomial({2: 2}): 1.0, X3: 1.3, monomial({1: 2}): 0.3}),
+    (
+        {monomial({0: 1, 2: 1}): 1.0, X3: 2.0, ONE: 0.7},
+        {monomial({0: 2}): 1.0, monomial({1: 2}): 0.6},
+    ),
+]
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.01])
+@pytest.mark.parametrize(("above", "below"), ROOTED)
+def test_sums_over_roots(above, below, noise):
+    tops = [t for t in above if t.factors]
+    wanted = make_structure(tops, ONE in above, below=below, root_below=True)
+    constants = [*(above[t] for t in wanted.summands), *(below[t] for t in wanted.below)]
+    table = table_of([X0], columns=4, rows=300)
+    e = np.random.default_rng(1).normal(size=300)
+    y = wanted.values(table.X, np.array(constants)) * (1 + noise * e)
+    assert wanted in list(sum_over_root_structures(replace(table, y=y)))
+
+
+@pytest.mark.parametrize("scale", [1e-40, 1e40])
+def test_sums_over_roots_in_units_of_any_size_beside_a_column_of_zeros(scale):
+    wanted = make_structure([X0], True, below=[X0, X1], root_below=True)
+    table = table_of([X0], columns=3, rows=60)
+    X = table.X * np.array([scale, scale, 0.0])
+    y = scale**0.5 * wanted.values(table.X, np.array([1.7, 0.6, 0.31, 1.0]))
+    assert wanted in list(sum_over_root_structures(replace(table, X=X, y=y)))
+
+
+def test_a_sum_over_a_root_does_not_follow_the_errors_of_few_rows():
+    table = table_of([X0], columns=3, rows=29)
+    a, b, c = table.X.T
+    y = (a - b) / np.sqrt(1 + 0.3 * c**2)
+    e = np.random.default_rng(1).normal(size=29)
+    exact, noisy = replace(table, y=y), replace(table, y=y * (1 + 0.01 * e))
+    assert any(structure.root_below for structure in sum_over_root_structures(exact))
+    assert not list(sum_over_root_structures(noisy))
 
 
 @pytest.mark.parametrize("rows", [40, 300])

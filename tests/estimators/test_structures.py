@@ -112,6 +112,26 @@ def test_a_sum_below_makes_a_ratio():
     )
 
 
+def test_the_sum_below_may_stand_under_a_root():
+    above, below = [monomial({0: 1}), monomial({1: 2})], [Term(()), monomial({2: 2})]
+    ratio = make_structure(above, False, below=below)
+    rooted = make_structure(above, False, below=below, root_below=True)
+    constants = np.array([2.0, -3.0, 99.0, -0.25])
+    expected = (2 * A - 3 * B**2) / np.sqrt(99 - C**2 / 4)
+    np.testing.assert_allclose(rooted.values(X, constants), expected, rtol=1e-14)
+    assert np.isnan(rooted.values(X, np.array([2.0, -3.0, -99.0, -0.25]))).all()
+    assert family_of(rooted) == "power_of_sum"
+    assert rooted.columns == {0, 1, 2}
+    assert inverses(rooted) == 1
+    assert count_nodes(rooted) == count_nodes(ratio) + 2  # an operator and the exponent
+    price = description_nats(rooted, 3) - description_nats(ratio, 3)
+    assert price == pytest.approx(np.log(6) + np.log(2))  # likewise
+    fit = ConstantFit(constants, np.zeros(4), "constant", 5.0, 0.0, 0.0)
+    given = (Fraction(2), Fraction(-3), None, Fraction(-1, 4))
+    expression = to_expression(Candidate(rooted, given, fit, 0.0), ["a", "b", "c"])
+    assert expression == sympy.sympify("(2*a - 3*b**2)/sqrt(99.0 - c**2/4)")
+
+
 @pytest.mark.parametrize(
     ("above", "constants", "expected"),
     [

@@ -32,6 +32,7 @@ Fixed = tuple[Fraction | Multiple | None, ...]
 """For each constant the simple value that it has, of what it is a multiple, or None if free."""
 
 _SMALLEST_FITTED = 1e-5
+_SMALL = 0.01
 _ITERATIONS = 4
 _STARTS = 3
 
@@ -85,7 +86,8 @@ def fit_constants(
     the slope is infinite or 0 there; they count in how well the fit explains the table. Where terms
     stand beside the power, f = s**q + b, s and b are fitted together, from a start that is exact
     where the data are: with q = 1/2, y**2 = s + 2 y b - b**2, and with q = -1, y s = 1 + b s. Where
-    terms stand below, f = s / t, the start has s = y t, divided by the t found before.
+    terms stand below, f = s / t, the start has s = y t, divided by the t found before; where a root
+    is taken of them, f = s / t**(1/2), it has s**2 = y**2 t, divided by y t.
 
     Args:
         structure: the discrete part.
@@ -212,6 +214,8 @@ class _Problem:
         products of two of them.
         """
         y = self.table.y
+        if self.structure.root_below:
+            return self._start_root_below()
         if self.structure.below:
             return self._start_below()
         if self.power == 1:
@@ -245,6 +249,26 @@ class _Problem:
             total, _ = self._values(solution)
         return total
 
+    def _start_root_below(self) -> np.ndarray:
+        """The t that solves the equation 0 = s**2 - y**2 t, divided by y and the t found before.
+
+        One of its constants has a value; s**2 is a sum of products of two terms.
+        """
+        y, inside = self.table.y, self.inside
+        above, below = self.design[:, :inside], self.design[:, inside:]
+        unit = int(np.flatnonzero(self.known[inside:])[0])
+        first = below[:, unit] * self.known[inside + unit]
+        others = np.delete(below, unit, axis=1)
+        squares = products(above, above)[:, np.flatnonzero(np.tri(inside).T)]
+        columns = np.hstack([squares, -others * y[:, None] ** 2])
+        root = np.sqrt(self.table.weight) / np.maximum(np.abs(y), _SMALL * self.table.scale)
+        total = np.ones_like(y)
+        for _ in range(_STARTS):
+            rows = root / np.abs(total)
+            constants = self._least(columns, first * y**2, self.table.inner, rows)
+            total = first + others @ constants[squares.shape[1] :]
+        return total
+
     def _least(
         self, columns: np.ndarray, target: np.ndarray, rows: np.ndarray, root: np.ndarray
     ) -> np.ndarray:
@@ -262,8 +286,11 @@ class _Problem:
             weight = weight / self._variance(fitted)
         design, aim = self.design, self.table.y
         if self.structure.below:
-            slopes = np.where(np.arange(design.shape[1]) < self.inside, 1.0, -fitted[:, None])
-            design, aim = design * slopes / total[:, None], aim - fitted
+            power = 0.5 if self.structure.root_below else 1.0
+            inside = np.arange(design.shape[1]) < self.inside
+            above, below = 1.0 / self._divisor(total), -power * fitted / total
+            design = design * np.where(inside, above[:, None], below[:, None])
+            aim = aim - power * fitted
             if not np.isfinite(design[rows]).all():
                 return None
         elif self.power != 1:
@@ -286,8 +313,12 @@ class _Problem:
         total = self.design[:, : self.inside] @ constants[: self.inside]
         other = self.design[:, self.inside :] @ constants[self.inside :]
         if self.structure.below:
-            return other, total / other
+            return other, total / self._divisor(other)
         return total, raise_to(total, self.power) + other
+
+    def _divisor(self, below: np.ndarray) -> np.ndarray:
+        """What the sum is divided by: the sum below, or its root."""
+        return np.sqrt(below) if self.structure.root_below else below
 
     def _variance(self, fitted: np.ndarray) -> np.ndarray:
         return np.maximum(fitted**2, (_SMALLEST_FITTED * self.table.scale) ** 2)

@@ -62,7 +62,8 @@ def to_expression(
     power = Pow(_scaled(scale, Add(*parts[:inside])), _rational(structure.power))
     product = Mul(term_expression(common, symbols), power)
     if structure.below:
-        return product / Add(*parts[inside:])
+        below = Add(*parts[inside:])
+        return product / (sympy.sqrt(below) if structure.root_below else below)
     return Add(product, *parts[inside:])
 
 

@@ -22,6 +22,7 @@ from torchalu.estimators.closed_form import (
     ratio_structures,
     split_structures,
     sum_library_structures,
+    sum_over_root_structures,
     transformed_structures,
 )
 from torchalu.estimators.polish import polish
@@ -134,6 +135,7 @@ def search_steps(
         ),
         Step("powers beside a term", ("power_of_sum",), lambda: power_beside_structures(learn)),
         Step("ratios of sums of products", sums[1:], lambda: ratio_of_products_structures(learn)),
+        Step("sums over roots", ("power_of_sum",), lambda: sum_over_root_structures(learn)),
         Step(
             "products of sums",
             products,

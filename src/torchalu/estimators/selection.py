@@ -112,11 +112,15 @@ def make_candidate(
     Among formulas that explain the rows equally well the simplest is therefore the shortest; a
     term more has to earn what it takes to write it down.
     """
+    if fixed is None:
+        signs = (1, -1) if structure.root_below else (1,)  # of which a ratio needs but one
+        units = [unit_constants(structure, sign=sign) for sign in signs]
+        found = [make_candidate(structure, table, unit, hopeless) for unit in units]
+        usable = [candidate for candidate in found if candidate is not None]
+        return min(usable, key=attrgetter("order"), default=None)
     fit = fit_constants(structure, table, fixed, hopeless)
     if fit is None:
         return None
-    if fixed is None:
-        fixed = unit_constants(structure)
     nats = fit.nats + description_nats(structure, table.features)
     for given, value, error in zip(fixed, fit.values, fit.errors, strict=True):
         if given is None:

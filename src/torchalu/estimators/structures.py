@@ -1,17 +1,17 @@
 """The shapes a formula can take: sums of products of powers of sums of columns, and their powers.
 
 Every family of formulas is a power of a linear combination of terms that hold no real constant,
-perhaps with other terms beside that power, or below it::
+perhaps with other terms beside that power, or below it, where a root may be taken of them::
 
     y = (c_1 T_1(x) + c_2 T_2(x) + ... + c_0) ** q + d_1 B_1(x) + ...
-    y = (c_1 T_1(x) + c_2 T_2(x) + ... + c_0) / (e_1 S_1(x) + e_2 S_2(x) + ...)
+    y = (c_1 T_1(x) + c_2 T_2(x) + ... + c_0) / (e_1 S_1(x) + e_2 S_2(x) + ...) ** r
     T(x), B(x), S(x) = prod_f (k_f0 + sum_j k_fj x_j) ** p_f        k integers, p and q rational
 
 so whatever the discrete part is, the real constants are linear in an equation with the target or a
 power of it, and least squares finds them. A sum is one term with one factor, a product of powers
 has factors of one column, a product of sums has several factors, a sum of products has several
 terms, and all of these have q = 1 and nothing beside or below. A ratio of sums has a factor of
-power -1, or terms below. A power of a sum has another q.
+power -1, or terms below with r = 1. A power of a sum has another q, or r = 1/2.
 """
 
 from __future__ import annotations
@@ -98,6 +98,7 @@ class Structure:
         beside: terms added to the power; only where it is 1/2 or -1.
         below: terms of the sum that the other is divided by, two or more; only where the power is
             1 and nothing stands beside it. A common factor of the constants of both sums cancels.
+        root_below: whether the other sum stands under a square root.
     """
 
     terms: tuple[Term, ...]
@@ -105,6 +106,7 @@ class Structure:
     power: Fraction = Fraction(1)
     beside: tuple[Term, ...] = ()
     below: tuple[Term, ...] = ()
+    root_below: bool = False
 
     @property
     def summands(self) -> tuple[Term, ...]:
@@ -136,7 +138,7 @@ class Structure:
             total = design[:, :inside] @ constants[:inside]
             other = design[:, inside:] @ constants[inside:]
             if self.below:
-                return total / other
+                return total / (np.sqrt(other) if self.root_below else other)
             power = raise_to(total, self.power)
             return power + other if self.beside else power
 
@@ -188,10 +190,12 @@ def make_structure(
     power: Fraction = Fraction(1),
     beside: Iterable[Term] = (),
     below: Iterable[Term] = (),
+    root_below: bool = False,
 ) -> Structure:
     """A structure in canonical form: terms sorted, repeated ones and empty ones dropped."""
     kept = tuple(sorted({term for term in terms if term is not None}))
-    return Structure(kept, offset, power, tuple(sorted(set(beside))), tuple(sorted(set(below))))
+    added, divisor = (tuple(sorted(set(one))) for one in (beside, below))
+    return Structure(kept, offset, power, added, divisor, root_below)
 
 
 def monomial(powers: Mapping[int, Fraction | int]) -> Term | None:
@@ -201,7 +205,7 @@ def monomial(powers: Mapping[int, Fraction | int]) -> Term | None:
 
 def family_of(structure: Structure) -> str:
     """The name of the family that a structure belongs to (see `FAMILIES`)."""
-    if structure.power != 1:
+    if structure.power != 1 or structure.root_below:
         return "power_of_sum"
     if structure.below:
         return "ratio_of_sums"
@@ -219,7 +223,7 @@ def count_nodes(structure: Structure) -> int:
     """Size of the discrete part: columns, integers and operators as nodes of a tree."""
     sums = max(0, len(structure.terms) - 1) + len(structure.beside) + len(structure.below)
     nodes = sum(map(_term_nodes, structure.multiplied)) + sums
-    return nodes + _power_nodes(structure.power)
+    return nodes + _power_nodes(structure.power) + 2 * structure.root_below
 
 
 def _term_nodes(term: Term) -> int:
@@ -254,6 +258,7 @@ def description_nats(structure: Structure, features: int) -> float:
     column, operator = math.log(features + 1), math.log(6)
     operators = len(structure.beside) + len(structure.below)
     total = _power_nats(structure.power) + operator * operators
+    total += _power_nats(Fraction(1, 2)) if structure.root_below else 0.0
     for term in structure.multiplied:
         for factor in term.factors:
             mentions = len(factor.coefficients)

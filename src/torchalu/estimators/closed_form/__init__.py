@@ -14,6 +14,7 @@ from torchalu.estimators.closed_form.ratios import ratio_structures
 from torchalu.estimators.closed_form.ratios_of_products import ratio_of_products_structures
 from torchalu.estimators.closed_form.splits import split_structures
 from torchalu.estimators.closed_form.sum_library import sum_library_structures
+from torchalu.estimators.closed_form.sums_over_roots import sum_over_root_structures
 
 __all__ = [
     "added_term_structures",
@@ -30,5 +31,6 @@ __all__ = [
     "ratio_structures",
     "split_structures",
     "sum_library_structures",
+    "sum_over_root_structures",
     "transformed_structures",
 ]

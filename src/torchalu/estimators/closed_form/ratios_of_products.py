@@ -11,7 +11,14 @@ from typing import NamedTuple
 import numpy as np
 
 from torchalu.estimators.closed_form.library import MANY_ROWS, MOST_ROWS, NOTHING, screened
-from torchalu.estimators.least_squares import beyond, largest, orthonormal, triangular
+from torchalu.estimators.closed_form.quotients import (
+    CHANCE,
+    EXACT,
+    Target,
+    best_choices,
+    mean_square,
+)
+from torchalu.estimators.least_squares import largest
 from torchalu.estimators.structures import Structure, Term, make_structure, monomial
 from torchalu.estimators.table import CanonicalTable
 
@@ -22,12 +29,6 @@ _SHORTEST, _LONGEST = 4, 7
 _RATED_AGAIN = 40
 _KEPT = 3
 _REWEIGHTINGS = 4
-_EXACT = 1e-22
-_RIDGE = 1e-13
-_INDEPENDENT = 1e-8
-_GAIN = 0.99
-_CHANCE = 8.0
-_SMALLEST = 1e-3
 
 _Choice = tuple[tuple[int, ...], tuple[int, ...]]
 """The numbers of the products above, and of those below."""
@@ -39,14 +40,12 @@ class _Rows(NamedTuple):
     Attributes:
         products: as the columns multiplied.
         values: of them, a column each.
-        y: the target.
-        root: of the weight of each row.
+        target: what the ratio is to be.
     """
 
     products: list[tuple[int, ...]]
     values: np.ndarray
-    y: np.ndarray
-    root: np.ndarray
+    target: Target
 
 
 class _Ratio(NamedTuple):
@@ -66,20 +65,17 @@ def ratio_of_products_structures(table: CanonicalTable) -> Iterator[Structure]:
 
         sum_rows weight (y D - N)**2 / sum_rows weight D**2
 
-    which is the mean square of that noise: c follows from e, and the least over e is an eigenvalue
-    of two small matrices. Products of two columns and squares, and those of three columns where
-    there is room, are tried, two above and two below, then three and two and two and three; the
-    best are rated again with the rows divided by the D that was found, time and again, and grow by
-    one product above or below at a time, as long as that explains more than chance would.
+    which is the mean square of that noise (see `quotients`). Products of two columns and squares,
+    and those of three columns where there is room, are tried, two above and two below, then three
+    and two and two and three; the best are rated again with the rows divided by the D that was
+    found, time and again, and grow by one product above or below at a time, as long as that
+    explains more than chance would.
 
     Of fewer than 30 rows only exact ones are yielded: others follow the errors of few measurements
     well, and are far off outside.
 
     Args:
         table: the rows to learn from.
-
-    Source:
-        Taubin 1991 for the quotient; Sanathanan & Koerner 1963 for dividing the rows.
     """
     table = table.thin(MOST_ROWS)
     table = replace(table, y=table.y / table.scale)
@@ -91,7 +87,8 @@ def ratio_of_products_structures(table: CanonicalTable) -> Iterator[Structure]:
         return
     values = np.stack([columns[one] for one in chosen], axis=1)
     for root in map(np.sqrt, table.views):
-        for ratio in _best(_Rows(chosen, values / largest(values), table.y, root)):
+        target = Target(table.y, root, np.ones_like(root))
+        for ratio in _best(_Rows(chosen, values / largest(values), target)):
             if len(table.y) >= MANY_ROWS or ratio.square <= NOTHING:
                 above, below = ([_term(chosen[i]) for i in sums] for sums in ratio[1:])
                 terms = [term for term in above if term.factors]
@@ -119,9 +116,9 @@ def _best(rows: _Rows) -> Iterator[_Ratio]:
     for length in range(_SHORTEST, _LONGEST + 1):
         best = [one for one in _rated(rows, choices) if one.square < most]
         yield from best
-        if not best or best[0].square < _EXACT:
+        if not best or best[0].square < EXACT:
             return
-        most = best[0].square * math.exp(-_CHANCE / len(rows.y))
+        most = best[0].square * math.exp(-CHANCE / len(rows.target.y))
         if length == _SHORTEST:
             choices = [*_choices(rows, 3), *_inverse_choices(rows, 3)]
         else:
@@ -130,9 +127,10 @@ def _best(rows: _Rows) -> Iterator[_Ratio]:
 
 def _inverse_choices(rows: _Rows, size: int) -> list[_Choice]:
     """The best choices of two products above and so many below: those of 1/y the other way up."""
-    if np.any(rows.y == 0):
+    y = rows.target.y
+    if np.any(y == 0):
         return []
-    inverse = rows._replace(y=1 / rows.y, root=rows.root * rows.y**2)
+    inverse = rows._replace(target=rows.target._replace(y=1 / y, root=rows.target.root * y**2))
     return [(above, below) for below, above in _choices(inverse, size)]
 
 
@@ -141,29 +139,10 @@ def _choices(rows: _Rows, size: int) -> list[_Choice]:
 
     Both products below are needed: one alone leaves more.
     """
-    columns = rows.values * rows.root[:, None]
-    columns /= np.sqrt((columns**2).sum(axis=0))
-    triangle = triangular(np.hstack([columns, columns * rows.y[:, None]]))
     count = len(rows.products)
-    gram = triangle.T @ triangle
-    plain, cross, timesy = gram[:count, :count], gram[:count, count:], gram[count:, count:]
     above = np.array(list(combinations(range(count), size)), dtype=int)
-    inner = plain[above[:, :, None], above[:, None, :]] + _RIDGE * np.eye(size)
-    left = timesy - np.swapaxes(cross[above], 1, 2) @ np.linalg.solve(inner, cross[above])
-    i, j = np.triu_indices(count, 1)
-    first, second, both = left[:, i, i], left[:, j, j], left[:, i, j]
-    share = plain[i, j]
-    independent = 1 - share**2
-    middle = (first + second - 2 * both * share) / 2
-    last = np.maximum(first * second - both**2, 0.0)
-    with np.errstate(all="ignore"):
-        least = last / (middle + np.sqrt(np.maximum(middle**2 - independent * last, 0.0)))
-    needed = (independent > _INDEPENDENT) & (least < _GAIN * np.minimum(first, second))
-    least = np.where(needed, least, np.inf).ravel()
-    best = np.argpartition(least, min(4 * _RATED_AGAIN, least.size) - 1)[: 4 * _RATED_AGAIN]
-    best = best[np.argsort(least[best], kind="stable")]
-    found = [divmod(int(n), len(i)) for n in best if np.isfinite(least[n])]
-    choices = [(tuple(above[a].tolist()), (int(i[b]), int(j[b]))) for a, b in found]
+    found = best_choices(rows.values, rows.values, above, rows.target, 4 * _RATED_AGAIN)
+    choices = [(tuple(above[a].tolist()), pair) for a, pair in found]
     return [one for one in choices if not _common(rows, *one)][:_RATED_AGAIN]
 
 
@@ -195,25 +174,6 @@ def _common(rows: _Rows, above: tuple[int, ...], below: tuple[int, ...]) -> bool
 
 
 def _square(rows: _Rows, above: tuple[int, ...], below: tuple[int, ...], times: int) -> float:
-    """The mean square that a ratio leaves.
-
-    The rows are divided by the sum below, as it was found before, so many times less one. Where
-    that is 0 between rows, and the ratio not exact, it is infinity.
-    """
-    total, square = np.ones_like(rows.y), np.inf
-    for _ in range(times):
-        scaled = rows.values * (rows.root / total)[:, None]
-        bottom = scaled[:, below]
-        left = beyond(orthonormal(scaled[:, above]), bottom * rows.y[:, None])
-        norms = triangular(bottom)
-        if np.abs(np.diag(norms)).min() <= _INDEPENDENT * np.abs(norms).max():
-            return np.inf
-        quotient = triangular(left) @ np.linalg.inv(norms)
-        _, sizes, vectors = np.linalg.svd(quotient)
-        square = float(sizes[-1] ** 2)
-        total = rows.values[:, below] @ np.linalg.solve(norms, vectors[-1])
-        size = np.abs(total)
-        if total.min() * total.max() <= _INDEPENDENT * size.max() ** 2 and square > NOTHING:
-            return np.inf
-        total = np.maximum(size / size.mean(), _SMALLEST)
-    return square
+    """The mean square that a ratio leaves."""
+    columns = rows.values[:, above], rows.values[:, below]
+    return mean_square(*columns, rows.target, times)

@@ -1,0 +1,137 @@
+"""Which products make the best quotient of two sums with real constants in both."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from torchalu.estimators.closed_form.library import NOTHING
+from torchalu.estimators.least_squares import beyond, orthonormal, triangular
+
+EXACT = 1e-22
+"""The mean square, of a target of size 1, below which no longer quotient is looked for."""
+
+CHANCE = 8.0
+"""Nats by which a longer quotient must explain the rows better."""
+
+_RIDGE = 1e-13
+_INDEPENDENT = 1e-8
+_GAIN = 0.99
+_SMALLEST = 1e-3
+
+
+class Target(NamedTuple):
+    """What a quotient is to be.
+
+    Attributes:
+        y: its value on each row.
+        root: of the weight of each row.
+        slope: by how much y changes with what was measured, whose noise is the same on all rows
+            but for their weights.
+
+    Shape:
+        y, root, slope: (rows,).
+    """
+
+    y: np.ndarray
+    root: np.ndarray
+    slope: np.ndarray
+
+
+def best_choices(
+    over: np.ndarray,
+    under: np.ndarray,
+    above: np.ndarray,
+    target: Target,
+    most: int,
+) -> list[tuple[int, tuple[int, int]]]:
+    """The best choices of products above and two below, with rows as they are.
+
+    Where y = N/D with N = sum_k c_k T_k and D = e_1 S_1 + e_2 S_2, each choice is rated by the
+    least, over all constants, of::
+
+        sum_rows weight ((y D - N) / slope)**2 / sum_rows weight D**2
+
+    which is the mean square of the noise: that of y D is D times that of y. c follows from e, and
+    the least over e is an eigenvalue of two small matrices. Both products below are needed: one
+    alone leaves more.
+
+    Args:
+        over: the values of the products T, a column each.
+        under: those of the products S.
+        above: choices of T, by their numbers.
+        target: what the quotient is to be.
+        most: choices that are returned.
+
+    Shape:
+        over: (rows, products); under: (rows, others); above: (choices, size).
+
+    Returns:
+        The row of `above`, and the numbers of both products S, the best choice first.
+
+    Source:
+        Taubin 1991.
+    """
+    tops, bottoms = over * target.root[:, None], _of_unit_norm(under * target.root[:, None])
+    tops = _of_unit_norm(tops / target.slope[:, None])
+    times = bottoms * (target.y / target.slope)[:, None]
+    plain, cross, timesy = tops.T @ tops, tops.T @ times, times.T @ times
+    inner = plain[above[:, :, None], above[:, None, :]] + _RIDGE * np.eye(above.shape[1])
+    left = timesy - np.swapaxes(cross[above], 1, 2) @ np.linalg.solve(inner, cross[above])
+    i, j = np.triu_indices(under.shape[1], 1)
+    one, other, both = left[:, i, i], left[:, j, j], left[:, i, j]
+    share = (bottoms.T @ bottoms)[i, j]
+    independent = 1 - share**2
+    middle = (one + other - 2 * both * share) / 2
+    last = np.maximum(one * other - both**2, 0.0)
+    with np.errstate(all="ignore"):
+        least = last / (middle + np.sqrt(np.maximum(middle**2 - independent * last, 0.0)))
+    needed = (independent > _INDEPENDENT) & (least < _GAIN * np.minimum(one, other))
+    least = np.where(needed, least, np.inf).ravel()
+    best = np.argpartition(least, min(most, least.size) - 1)[:most]
+    best = best[np.argsort(least[best], kind="stable")]
+    found = [divmod(int(n), len(i)) for n in best if np.isfinite(least[n])]
+    return [(a, (int(i[b]), int(j[b]))) for a, b in found]
+
+
+def _of_unit_norm(columns: np.ndarray) -> np.ndarray:
+    return columns / np.sqrt((columns**2).sum(axis=0))
+
+
+def mean_square(above: np.ndarray, below: np.ndarray, target: Target, times: int) -> float:
+    """The mean square that the best quotient of some products leaves, as `best_choices` has it.
+
+    The rows are divided by the sum below, as it was found before, so many times less one. Where
+    that is 0 between rows, and the quotient not exact, it is infinity.
+
+    Args:
+        above: the values of the products above, a column each.
+        below: those of the products below.
+        target: what the quotient is to be.
+        times: that the constants are looked for.
+
+    Shape:
+        above: (rows, products); below: (rows, others).
+
+    Source:
+        Sanathanan & Koerner 1963 for dividing the rows.
+    """
+    total, square = np.ones_like(target.y), np.inf
+    for _ in range(times):
+        scale, slope = (target.root / total)[:, None], target.slope[:, None]
+        bottom = below * scale
+        tops = orthonormal(above * (scale / slope))
+        left = beyond(tops, bottom * (target.y[:, None] / slope))
+        norms = triangular(bottom)
+        if np.abs(np.diag(norms)).min() <= _INDEPENDENT * np.abs(norms).max():
+            return np.inf
+        quotient = triangular(left) @ np.linalg.inv(norms)
+        _, sizes, vectors = np.linalg.svd(quotient)
+        square = float(sizes[-1] ** 2)
+        total = below @ np.linalg.solve(norms, vectors[-1])
+        size = np.abs(total)
+        if total.min() * total.max() <= _INDEPENDENT * size.max() ** 2 and square > NOTHING:
+            return np.inf
+        total = np.maximum(size / size.mean(), _SMALLEST)
+    return square
