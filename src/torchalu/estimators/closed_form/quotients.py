@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -9,16 +11,28 @@ import numpy as np
 from torchalu.estimators.closed_form.library import NOTHING
 from torchalu.estimators.least_squares import beyond, orthonormal, triangular
 
-EXACT = 1e-22
-"""The mean square, of a target of size 1, below which no longer quotient is looked for."""
+RATED_AGAIN = 40
+"""Choices of each length whose rows are divided by the sum below."""
 
-CHANCE = 8.0
-"""Nats by which a longer quotient must explain the rows better."""
+Choice = tuple[tuple[int, ...], tuple[int, ...]]
+"""The numbers of the products above, and of those below."""
 
+_SHORTEST = 4
+_REWEIGHTINGS = 4
+_EXACT = 1e-22
+_CHANCE = 8.0
 _RIDGE = 1e-13
 _INDEPENDENT = 1e-8
 _GAIN = 0.99
 _SMALLEST = 1e-3
+
+
+class Quotient(NamedTuple):
+    """The products of both sums, by their numbers, and the mean square that the quotient leaves."""
+
+    square: float
+    above: tuple[int, ...]
+    below: tuple[int, ...]
 
 
 class Target(NamedTuple):
@@ -135,3 +149,56 @@ def mean_square(above: np.ndarray, below: np.ndarray, target: Target, times: int
             return np.inf
         total = np.maximum(size / size.mean(), _SMALLEST)
     return square
+
+
+def best_quotients(
+    choices: list[Choice],
+    square: Callable[[tuple[int, ...], tuple[int, ...], int], float],
+    longer: Callable[[int, list[Quotient]], list[Choice]],
+    rows: int,
+    longest: int,
+    kept: int,
+) -> Iterator[Quotient]:
+    """The best quotients of each length, until one leaves nothing or as much as a shorter one.
+
+    The choices of each length are rated once, and the best of them again with the rows divided by
+    the sum below.
+
+    Args:
+        choices: those of four products.
+        square: the mean square that a choice leaves, as `mean_square` has it of its products.
+        longer: the choices of one product more than some number, from the best with that number.
+        rows: how many there are.
+        longest: number of products.
+        kept: quotients of each length.
+    """
+    most = np.inf
+    for length in range(_SHORTEST, longest + 1):
+        best: list[Quotient] = []
+        for times, count in ((1, RATED_AGAIN), (_REWEIGHTINGS, kept)):
+            rated = [Quotient(square(*one, times), *one) for one in choices]
+            best = sorted(one for one in rated if np.isfinite(one.square))[:count]
+            choices = [(one.above, one.below) for one in best]
+        best = [one for one in best if one.square < most]
+        yield from best
+        if not best or best[0].square < _EXACT or length == longest:
+            return
+        most = best[0].square * math.exp(-_CHANCE / rows)
+        choices = longer(length, best)
+
+
+def grown(quotients: list[Quotient], above: int, below: int) -> list[Choice]:
+    """Each quotient with one product more above or below, each once.
+
+    Args:
+        quotients: to be grown.
+        above: number of products to choose from above.
+        below: the same below.
+    """
+    found: dict[Choice, None] = {}
+    for _, tops, bottoms in quotients:
+        for more in set(range(above)).difference(tops):
+            found[tuple(sorted((*tops, more))), bottoms] = None
+        for more in set(range(below)).difference(bottoms):
+            found[tops, tuple(sorted((*bottoms, more)))] = None
+    return list(found)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations, combinations_with_replacement
@@ -12,10 +11,13 @@ import numpy as np
 
 from torchalu.estimators.closed_form.library import MANY_ROWS, MOST_ROWS, NOTHING, screened
 from torchalu.estimators.closed_form.quotients import (
-    CHANCE,
-    EXACT,
+    RATED_AGAIN,
+    Choice,
+    Quotient,
     Target,
     best_choices,
+    best_quotients,
+    grown,
     mean_square,
 )
 from torchalu.estimators.least_squares import largest
@@ -26,12 +28,7 @@ _MOST_COLUMNS = 6
 _MOST_PRODUCTS = 28
 _ROWS_A_PRODUCT = 2
 _SHORTEST, _LONGEST = 4, 7
-_RATED_AGAIN = 40
 _KEPT = 3
-_REWEIGHTINGS = 4
-
-_Choice = tuple[tuple[int, ...], tuple[int, ...]]
-"""The numbers of the products above, and of those below."""
 
 
 class _Rows(NamedTuple):
@@ -46,14 +43,6 @@ class _Rows(NamedTuple):
     products: list[tuple[int, ...]]
     values: np.ndarray
     target: Target
-
-
-class _Ratio(NamedTuple):
-    """The products of both sums, by their numbers, and the mean square that the ratio leaves."""
-
-    square: float
-    above: tuple[int, ...]
-    below: tuple[int, ...]
 
 
 def ratio_of_products_structures(table: CanonicalTable) -> Iterator[Structure]:
@@ -110,22 +99,23 @@ def _term(product: tuple[int, ...]) -> Term:
     return monomial({j: product.count(j) for j in product}) or Term(())
 
 
-def _best(rows: _Rows) -> Iterator[_Ratio]:
-    """The best ratios of each number of products, until one leaves nothing or as much as before."""
-    choices, most = _choices(rows, 2), np.inf
-    for length in range(_SHORTEST, _LONGEST + 1):
-        best = [one for one in _rated(rows, choices) if one.square < most]
-        yield from best
-        if not best or best[0].square < EXACT:
-            return
-        most = best[0].square * math.exp(-CHANCE / len(rows.target.y))
+def _best(rows: _Rows) -> Iterator[Quotient]:
+    """The best ratios of each number of products."""
+
+    def longer(length: int, best: list[Quotient]) -> list[Choice]:
         if length == _SHORTEST:
-            choices = [*_choices(rows, 3), *_inverse_choices(rows, 3)]
-        else:
-            choices = _grown(rows, best)
+            return [*_choices(rows, 3), *_inverse_choices(rows, 3)]
+        found = grown(best, len(rows.products), len(rows.products))
+        return [one for one in found if not _common(rows, *one)]
+
+    def square(above: tuple[int, ...], below: tuple[int, ...], times: int) -> float:
+        return mean_square(rows.values[:, above], rows.values[:, below], rows.target, times)
+
+    start, count = _choices(rows, 2), len(rows.target.y)
+    yield from best_quotients(start, square, longer, count, _LONGEST, _KEPT)
 
 
-def _inverse_choices(rows: _Rows, size: int) -> list[_Choice]:
+def _inverse_choices(rows: _Rows, size: int) -> list[Choice]:
     """The best choices of two products above and so many below: those of 1/y the other way up."""
     y = rows.target.y
     if np.any(y == 0):
@@ -134,46 +124,19 @@ def _inverse_choices(rows: _Rows, size: int) -> list[_Choice]:
     return [(above, below) for below, above in _choices(inverse, size)]
 
 
-def _choices(rows: _Rows, size: int) -> list[_Choice]:
+def _choices(rows: _Rows, size: int) -> list[Choice]:
     """The best choices of so many products above and two below, with rows as they are.
 
     Both products below are needed: one alone leaves more.
     """
     count = len(rows.products)
     above = np.array(list(combinations(range(count), size)), dtype=int)
-    found = best_choices(rows.values, rows.values, above, rows.target, 4 * _RATED_AGAIN)
+    found = best_choices(rows.values, rows.values, above, rows.target, 4 * RATED_AGAIN)
     choices = [(tuple(above[a].tolist()), pair) for a, pair in found]
-    return [one for one in choices if not _common(rows, *one)][:_RATED_AGAIN]
-
-
-def _grown(rows: _Rows, ratios: list[_Ratio]) -> list[_Choice]:
-    """Each ratio with one product more above or below, each once."""
-    found: dict[_Choice, None] = {}
-    for _, above, below in ratios:
-        for more in range(len(rows.products)):
-            if more not in above:
-                found[tuple(sorted((*above, more))), below] = None
-            if more not in below:
-                found[above, tuple(sorted((*below, more)))] = None
-    return [one for one in found if not _common(rows, *one)]
-
-
-def _rated(rows: _Rows, choices: list[_Choice]) -> list[_Ratio]:
-    """The best of some choices, rated once, and of these again with the rows divided."""
-    for times, kept in ((1, _RATED_AGAIN), (_REWEIGHTINGS, _KEPT)):
-        ratios = [_Ratio(_square(rows, *one, times), *one) for one in choices]
-        best = sorted(one for one in ratios if np.isfinite(one.square))[:kept]
-        choices = [(one.above, one.below) for one in best]
-    return best
+    return [one for one in choices if not _common(rows, *one)][:RATED_AGAIN]
 
 
 def _common(rows: _Rows, above: tuple[int, ...], below: tuple[int, ...]) -> bool:
     """Whether all products have a column in common, which cancels."""
     sets = [set(rows.products[i]) for i in (*above, *below)]
     return bool(set.intersection(*sets))
-
-
-def _square(rows: _Rows, above: tuple[int, ...], below: tuple[int, ...], times: int) -> float:
-    """The mean square that a ratio leaves."""
-    columns = rows.values[:, above], rows.values[:, below]
-    return mean_square(*columns, rows.target, times)

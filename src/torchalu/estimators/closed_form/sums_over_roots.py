@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations_with_replacement, permutations
@@ -12,10 +11,13 @@ import numpy as np
 
 from torchalu.estimators.closed_form.library import MANY_ROWS, NOTHING, screened
 from torchalu.estimators.closed_form.quotients import (
-    CHANCE,
-    EXACT,
+    RATED_AGAIN,
+    Choice,
+    Quotient,
     Target,
     best_choices,
+    best_quotients,
+    grown,
     mean_square,
 )
 from torchalu.estimators.least_squares import largest
@@ -27,10 +29,8 @@ _MOST_COLUMNS = 6
 _MOST_PRODUCTS = 45
 _ROWS_A_PRODUCT = 2
 _FEWEST_ROWS = 12
-_SHORTEST, _LONGEST = 4, 6
-_RATED_AGAIN = 40
+_LONGEST = 6
 _KEPT = 8
-_REWEIGHTINGS = 4
 _SMALL = 0.01
 _LARGEST = 1e140
 
@@ -41,23 +41,12 @@ _BELOW = [(), (2,), (2, 2), (2, -2), (1,), (1, 1), (2, -1)]
 _Powers = dict[int, int]
 """The power of each column of a product."""
 
-_Choice = tuple[tuple[int, ...], tuple[int, ...]]
-"""The numbers of the products above, and of those below."""
-
 
 class _Products(NamedTuple):
     """Products of powers of columns, and their values, a column each."""
 
     powers: list[_Powers]
     values: np.ndarray
-
-
-class _Quotient(NamedTuple):
-    """The products of both sums, by their numbers, and the mean square that is left."""
-
-    square: float
-    above: tuple[int, ...]
-    below: tuple[int, ...]
 
 
 class _Search(NamedTuple):
@@ -123,7 +112,7 @@ def sum_over_root_structures(table: CanonicalTable) -> Iterator[Structure]:
                 yield _structure(above, below, quotient)
 
 
-def _structure(above: _Products, below: _Products, quotient: _Quotient) -> Structure:
+def _structure(above: _Products, below: _Products, quotient: Quotient) -> Structure:
     """A quotient as a structure."""
     tops = [monomial(above.powers[i]) for i in quotient.above]
     bottoms = [monomial(below.powers[i]) or Term(()) for i in quotient.below]
@@ -150,19 +139,18 @@ def _tabulated(
     return _Products([powers[i] for i in np.flatnonzero(usable)], kept / largest(kept))
 
 
-def _best(search: _Search) -> Iterator[_Quotient]:
-    """The best quotients of each length, until one leaves nothing or as much as the one before."""
-    choices, most = _pairs(search), np.inf
-    for length in range(_SHORTEST, _LONGEST + 1):
-        best = [one for one in _rated(search, choices) if one.square < most]
-        yield from best
-        if not best or best[0].square < EXACT or length == _LONGEST:
-            return
-        most = best[0].square * math.exp(-CHANCE / len(search.target.y))
-        choices = _grown(search, best)
+def _best(search: _Search) -> Iterator[Quotient]:
+    """The best quotients of each number of products."""
+
+    def longer(_: int, best: list[Quotient]) -> list[Choice]:
+        found = grown(best, len(search.above.powers), len(search.below.powers))
+        return _without_multiples(search, found)
+
+    start, count = _pairs(search), len(search.target.y)
+    yield from best_quotients(start, search.square, longer, count, _LONGEST, _KEPT)
 
 
-def _pairs(search: _Search) -> list[_Choice]:
+def _pairs(search: _Search) -> list[Choice]:
     """The best choices of two products above and two below."""
     values = search.above.values
     count = values.shape[1]
@@ -176,40 +164,17 @@ def _pairs(search: _Search) -> list[_Choice]:
         search.below.values,
         np.stack(squares, axis=1),
         search.target,
-        8 * _RATED_AGAIN,
+        8 * RATED_AGAIN,
     )
     choices = [((int(first[a]), int(second[a])), pair) for a, pair in found]
-    return _without_multiples(search, choices)[:_RATED_AGAIN]
+    return _without_multiples(search, choices)[:RATED_AGAIN]
 
 
-def _without_multiples(search: _Search, choices: list[_Choice]) -> list[_Choice]:
+def _without_multiples(search: _Search, choices: list[Choice]) -> list[Choice]:
     """Of choices that differ by a common factor the simplest, in the order of the first."""
-    simplest: dict[tuple, tuple[int, _Choice]] = {}
+    simplest: dict[tuple, tuple[int, Choice]] = {}
     for one in choices:
         key, size = search.key(*one)
         if key not in simplest or size < simplest[key][0]:
             simplest[key] = size, one
     return [one for _, one in simplest.values()]
-
-
-def _grown(search: _Search, quotients: list[_Quotient]) -> list[_Choice]:
-    """Each quotient with one product more above or below, each once."""
-    found: dict[_Choice, None] = {}
-    for _, above, below in quotients:
-        for more in range(len(search.above.powers)):
-            if more not in above:
-                found[tuple(sorted((*above, more))), below] = None
-        for more in range(len(search.below.powers)):
-            if more not in below:
-                found[above, tuple(sorted((*below, more)))] = None
-    return _without_multiples(search, list(found))
-
-
-def _rated(search: _Search, choices: list[_Choice]) -> list[_Quotient]:
-    """The best of some choices, rated once, and of these again with the rows divided."""
-    best: list[_Quotient] = []
-    for times, kept in ((1, _RATED_AGAIN), (_REWEIGHTINGS, _KEPT)):
-        quotients = [_Quotient(search.square(*one, times), *one) for one in choices]
-        best = sorted(one for one in quotients if np.isfinite(one.square))[:kept]
-        choices = [(one.above, one.below) for one in best]
-    return best
