@@ -89,8 +89,9 @@ def sum_over_root_structures(table: CanonicalTable) -> Iterator[Structure]:
     them: all choices of two products for N and two for D, then the best ones with one product more.
 
     N is looked for among columns, their products and ratios, D among squares of these and columns,
-    as many kinds as make no more than 45 products each, of the six columns that go best with the
-    target. Of fewer than 30 rows only exact quotients are yielded.
+    as many kinds as make no more than 45 products each, nor more than half as many as there are
+    rows, of the six columns that go best with the target. Of fewer than 30 rows only exact
+    quotients are yielded.
 
     Args:
         table: the rows to learn from.
