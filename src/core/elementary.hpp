@@ -38,20 +38,26 @@ template <class T, int N, int Last> TORCHALU_DEVICE inline vec<T> exp_series(vec
   }
 }
 
-// e^x: e^r 2^n with |r| <= ln(2)/2; overflows to infinity, underflows to 0, keeps NaN.
+// x 2^n for a whole number n up to twice the normal exponents, rounded once.
+template <class T> TORCHALU_DEVICE inline vec<T> scaled(vec<T> x, vec<T> n) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(T) == 4) return vec<T>(_mm512_scalef_ps(x, n));
+  else return vec<T>(_mm512_scalef_pd(x, n));
+#else
+  const vec<T> half = nearest<T>(n * T(0.5));
+  return x * power_of_two<T>(half) * power_of_two<T>(n - half);
+#endif
+}
+
+// e^x: e^r 2^n with |r| <= ln(2)/2. The bounds of x are where it is infinite and 0 already; they
+// stand first, as a comparison with NaN gives the second.
 template <class T> TORCHALU_DEVICE inline vec<T> exp(vec<T> x) {
   using F = format<T>;
-  const vec<T> high = broadcast(F::exp_high), low = broadcast(F::exp_low);
-  const vec<T> y = minimum<T>(maximum<T>(x, low), high);
+  const vec<T> y = minimum<T>(broadcast(F::exp_high), maximum<T>(broadcast(F::exp_low), x));
   const vec<T> n = nearest<T>(y * T(1.4426950408889634));
   vec<T> r = y - n * F::ln2_high;
   r = r - n * F::ln2_low;
-  const vec<T> p = exp_series<T, 0, F::exp_terms>(r);
-  const vec<T> half = nearest<T>(n * T(0.5));
-  vec<T> result = p * power_of_two<T>(half) * power_of_two<T>(n - half);
-  result = select<T>(x > high, broadcast(infinity<T>()), result);
-  result = select<T>(x < low, zero<T>(), result);
-  return select<T>(x == x, result, x);
+  return scaled<T>(exp_series<T, 0, F::exp_terms>(r), n);
 }
 
 // sum of z^(n-N) / (2n + 1) for n = N .. Last.

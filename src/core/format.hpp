@@ -11,7 +11,7 @@ template <> struct format<float> {
   static constexpr int mantissa = 23;
   static constexpr integer bias = 127, sign = integer(0x80000000u), magic_bits = 0x4b400000;
   static constexpr float magic = 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer
-  static constexpr float exp_high = 88.72283f, exp_low = -103.97208f;
+  static constexpr float exp_high = 89.0f, exp_low = -104.0f;
   static constexpr float ln2_high = 0.693359375f, ln2_low = -2.12194440e-4f;
   static constexpr integer root_half = 0x3f3504f3;
   static constexpr int exp_terms = 7, sin_terms = 5, atanh_terms = 5;
@@ -25,7 +25,7 @@ template <> struct format<double> {
   static constexpr integer bias = 1023, sign = integer(0x8000000000000000ull),
                            magic_bits = 0x4338000000000000;
   static constexpr double magic = 6755399441055744.0;  // 1.5 * 2^52
-  static constexpr double exp_high = 709.782712893384, exp_low = -745.1332191019412;
+  static constexpr double exp_high = 710.0, exp_low = -746.0;
   static constexpr double ln2_high = 0x1.62e42fee00000p-1, ln2_low = 0x1.a39ef35793c76p-33;
   static constexpr integer root_half = 0x3fe6a09e667f3bcd;
   static constexpr int exp_terms = 13, sin_terms = 9, atanh_terms = 11;

@@ -96,14 +96,12 @@ template <class T> struct Power {
 
   explicit Power(vec<T> a) {
     using F = format<T>;
-    const vec<T> x = -a, low = broadcast(F::exp_low), y = maximum<T>(x, low);
-    const vec<T> n = nearest<T>(y * T(1.4426950408889634));
-    vec<T> r = y - n * F::ln2_high;
+    const vec<T> x = maximum<T>(broadcast(F::exp_low), -a), n = nearest<T>(x * T(1.4426950408889634));
+    vec<T> r = x - n * F::ln2_high;
     r = r - n * F::ln2_low;
-    const vec<T> q = r * exp_series<T, 1, F::exp_terms>(r), half = nearest<T>(n * T(0.5));
-    const vec<T> s = power_of_two<T>(half) * power_of_two<T>(n - half);
-    value = select<T>(x == x, select<T>(x < low, zero<T>(), vec<T>(s + s * q)), x);
-    rest = select<T>(x == x, vec<T>((T(1) - s) - s * q), x);
+    const vec<T> q = r * exp_series<T, 1, F::exp_terms>(r), s = scaled<T>(broadcast(T(1)), n);
+    value = s + s * q;
+    rest = (T(1) - s) - s * q;
   }
   // exp(least - a) for a >= least, what the difference rounds away included.
   Power(vec<T> a, vec<T> least) : Power(select<T>(a == least, zero<T>(), vec<T>(a - least))) {
@@ -257,9 +255,9 @@ inline vec<T> signed_geomean(const Operands<T, K> &z, Gradient &&gradient) {
     none |= size == zero<T>();
     special |= ~(size < broadcast(T(__builtin_inf())));
   }
-  const vec<T> whole = nearest<T>(exponents / k), half = nearest<T>(whole * T(0.5));
+  const vec<T> whole = nearest<T>(exponents / k);
   const vec<T> rest = exp<T>((logs + (exponents - whole * k) * T(0.6931471805599453)) / k);
-  vec<T> y = rest * power_of_two<T>(half) * power_of_two<T>(whole - half);
+  vec<T> y = scaled<T>(rest, whole);
   y = negate_where<T>(odd, select<T>(special, product, select<T>(none, zero<T>(), y)));
   for (int j = 0; j < z.size(); ++j)
     gradient(j, select<T>(z[j] == zero<T>(), zero<T>(), vec<T>(y / z[j] / k)));

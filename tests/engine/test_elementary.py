@@ -67,3 +67,22 @@ def test_extreme_arguments(name):
     result = apply(name, torch.tensor(arguments, dtype=torch.float64))
     torch.testing.assert_close(result, torch.tensor([float(v) for v in expected]).double())
     assert apply(name, torch.tensor([float("nan")])).isnan().all()
+
+
+@pytest.mark.parametrize(
+    ("dtype", "low", "high"),
+    [(torch.float32, -104.5, 89.5), (torch.float64, -747.0, 711.0)],
+)
+def test_exp_runs_into_infinity_and_into_zero(dtype, low, high):
+    x = torch.cat([torch.linspace(low, low + 20, 301), torch.linspace(high - 2, high, 301)])
+    x = torch.cat([x.to(dtype), x.new_tensor([float("inf"), float("-inf")]).to(dtype)])
+    info = torch.finfo(dtype)
+    for value, result in zip(x.tolist(), apply("exp", x).tolist(), strict=True):
+        exact = mpmath.exp(mpmath.mpf(value))
+        if exact >= mpmath.mpf(info.max) * (1 + mpmath.mpf(info.eps)):
+            assert result == float("inf"), value
+        else:
+            # Below the normal numbers the units in the last place are equally large.
+            unit = max(exact * info.eps, mpmath.mpf(info.tiny) * info.eps)
+            assert abs(mpmath.mpf(result) - exact) <= 2 * unit, value
+    assert apply("exp", x)[[0, 301 + 300, -1]].tolist() == [0, float("inf"), 0]
