@@ -24,6 +24,11 @@ def uniform(rows, names):
     return pd.DataFrame(values, columns=list(names))
 
 
+def normal(rows, names):
+    values = np.random.default_rng(0).standard_normal((rows, len(names)))
+    return pd.DataFrame(values, columns=list(names))
+
+
 @pytest.mark.parametrize("law", ["a**3 - 2*a + 1", "a**3 + b**3", "a/b**3 + b", "a**4 + a"])
 def test_sums_of_third_and_fourth_powers(law):
     model = fitted(law, uniform(40, "ab"))
@@ -111,6 +116,34 @@ def test_the_shift_of_a_moving_source_and_a_moving_ear(noise):
     outside = pd.DataFrame({"f": [5.0, 1.0], "u": [100.0, 0.0], "v": [0.0, 100.0]})
     expected = [5 * 443.217 / 343.217, 343.217 / 243.217]
     np.testing.assert_allclose(model.predict(outside), expected, rtol=max(noise, 1e-9))
+
+
+LONG = pytest.mark.long
+
+
+@pytest.mark.parametrize(
+    ("law", "noise"),
+    [
+        ("a*b/(1 + c**2)", 0.01),
+        ("a/sqrt(b**2 + c**2)", 0.01),
+        ("a/sqrt(a**2 + b**2 + c**2)", 0.0),
+        pytest.param("a/sqrt(a**2 + b**2 + c**2)", 0.01, marks=LONG),
+        pytest.param("a*b/(1 + c**2)", 0.0, marks=LONG),
+        pytest.param("a/sqrt(b**2 + c**2)", 0.0, marks=LONG),
+        pytest.param("a*b/sqrt(1 + c**2)", 0.01, marks=LONG),
+        pytest.param("(a*b + c*d)/sqrt(1 + a**2)", 0.01, marks=LONG),
+    ],
+)
+def test_a_target_of_both_signs_over_a_sum_or_its_root(law, noise):
+    model = fitted(law, normal(240, "abcdu"), noise=noise)
+    assert sympy.simplify(model.formula_ - sympy.sympify(law)) == 0
+    assert model.certificate_.exact is (noise == 0)
+
+
+@pytest.mark.parametrize("law", ["a*b + c*d", pytest.param("a**2 - b*c + d", marks=LONG)])
+def test_a_law_among_many_columns_that_do_not_matter(law):
+    model = fitted(law, normal(240, "zyxwvutsrdcba"), noise=0.01)
+    assert sympy.simplify(model.formula_ - sympy.sympify(law)) == 0
 
 
 @pytest.mark.parametrize("noise", [0.0, pytest.param(0.01, marks=pytest.mark.long)])

@@ -23,7 +23,7 @@ from torchalu.export import evaluate
 from torchalu.tasks import Needle, load_table
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
-from benchmarks.recovery import OPERATIONS, make_table, run_trial
+from benchmarks.recovery import LAWS, make_table, run_trial
 
 FAST = {"restarts": 4, "steps": 200, "threads": 1, "random_state": 0}
 FASTEST = FAST | {"restarts": 1}
@@ -34,15 +34,15 @@ def equal(formula, text):
 
 
 @pytest.mark.parametrize(
-    ("operation", "noise"),
+    ("operation", "columns", "noise"),
     [
-        pytest.param(operation, noise, marks=() if noise and index % 6 == 5 else pytest.mark.long)
+        pytest.param(*law, noise, marks=() if noise and index % 6 == 5 else pytest.mark.long)
         for noise in (0.0, 0.01)
-        for index, operation in enumerate(OPERATIONS)
+        for index, law in enumerate(LAWS)
     ],
 )
-def test_recovery(operation, noise):
-    X, y = make_table(operation, noise, seed=100)
+def test_recovery(operation, columns, noise):
+    X, y = make_table(operation, noise, 100, columns)
     model = ArithmeticRegressor(**FAST).fit(X, y)
     assert equal(model.formula_, operation)
     assert model.certificate_.exact is (noise == 0)
@@ -50,9 +50,9 @@ def test_recovery(operation, noise):
 
 @pytest.mark.long
 @pytest.mark.parametrize("noise", [0.0, 0.01])
-@pytest.mark.parametrize("operation", OPERATIONS)
-def test_recovery_of_twenty(operation, noise):
-    trials = [run_trial(operation, noise, seed) for seed in range(20)]
+@pytest.mark.parametrize(("operation", "columns"), LAWS)
+def test_recovery_of_twenty(operation, columns, noise):
+    trials = [run_trial(operation, noise, seed, columns) for seed in range(20)]
     assert sum(trial.recovered for trial in trials) >= 19
 
 

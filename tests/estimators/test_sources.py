@@ -18,6 +18,7 @@ from torchalu.estimators.closed_form import (
     quadratic_structures,
     ratio_of_products_structures,
     ratio_structures,
+    signed_factor_structures,
     split_structures,
     sum_library_structures,
     sum_over_root_structures,
@@ -188,6 +189,24 @@ def test_a_sum_over_a_root_does_not_follow_the_errors_of_few_rows():
     exact, noisy = replace(table, y=y), replace(table, y=y * (1 + 0.01 * e))
     assert any(structure.root_below for structure in sum_over_root_structures(exact))
     assert not list(sum_over_root_structures(noisy))
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.01])
+@pytest.mark.parametrize("root", [True, False])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_products_of_the_targets_sign_over_a_sum_or_its_root(sign, root, noise):
+    above, below = monomial({0: 1, 2: 1}), [ONE, *(monomial({j: 2}) for j in (0, 1, 3))]
+    wanted = make_structure([above], False, below=below, root_below=root)
+    constants = [sign * 1.3, *(0.4 if t.factors == () else 0.7 for t in wanted.below)]
+    table = table_of([X0], columns=6, rows=100)
+    X = table.X - 2.0
+    X[:3, 0] = 0.0
+    e = np.random.default_rng(1).normal(size=100)
+    y = wanted.values(X, np.array(constants)) * (1 + noise * e)
+    assert wanted in list(signed_factor_structures(replace(table, X=X, y=y)))
+    assert not list(signed_factor_structures(replace(table, X=X, y=np.abs(y))))
+    few = replace(table, X=X, y=y).of(np.arange(32))  # 29 of these are not 0
+    assert not list(signed_factor_structures(few))
 
 
 @pytest.mark.parametrize("rows", [40, 300])

@@ -9,7 +9,10 @@ from functools import cached_property
 import numpy as np
 
 from torchalu.estimators.least_squares import NOISE_FLOOR
+from torchalu.estimators.screening import by_relevance
 from torchalu.export.certificate import MOST_DEVIATIONS, ROUNDING
+
+_SCREENED_ROWS = 400
 
 
 @dataclass(frozen=True)
@@ -45,13 +48,28 @@ class CanonicalTable:
     @cached_property
     def learn(self) -> CanonicalTable:
         """The table without the rows that are held out."""
-        return self._of(np.flatnonzero(self.inner))
+        return self.of(np.flatnonzero(self.inner))
 
     def thin(self, rows: int) -> CanonicalTable:
         """At most so many rows, evenly spaced in the table's order."""
         if len(self.y) <= rows:
             return self
-        return self._of(np.unique(np.linspace(0, len(self.y) - 1, rows).round().astype(int)))
+        return self.of(np.unique(np.linspace(0, len(self.y) - 1, rows).round().astype(int)))
+
+    def screened(self, most: int) -> list[int]:
+        """At most so many columns, those on which the target depends most.
+
+        Args:
+            most: columns.
+        """
+        if self.features <= most:
+            return list(range(self.features))
+        return sorted(self._by_relevance[:most])
+
+    @cached_property
+    def _by_relevance(self) -> list[int]:
+        table = self.thin(_SCREENED_ROWS)
+        return by_relevance(table.X, table.y)
 
     def raised(self, power: float) -> CanonicalTable | None:
         """The table with a power of the target; None where that is not real, finite and smooth.
@@ -66,7 +84,7 @@ class CanonicalTable:
         """
         if np.any(self.y == 0):
             other = np.flatnonzero(self.y != 0)
-            return self._of(other).raised(power) if len(other) else None
+            return self.of(other).raised(power) if len(other) else None
         if np.any(self.y < 0) and power != -1:
             return None
         unit = self.y / self.scale
@@ -76,8 +94,12 @@ class CanonicalTable:
             return None
         return replace(self, y=y, slope=slope) if np.ptp(y) > 0 else None
 
-    def _of(self, rows: np.ndarray) -> CanonicalTable:
-        """Some of the rows, none of them held out."""
+    def of(self, rows: np.ndarray) -> CanonicalTable:
+        """Some of the rows, none of them held out.
+
+        Args:
+            rows: their numbers.
+        """
         slope = self.slope[rows] if isinstance(self.slope, np.ndarray) else self.slope
         every = np.ones(len(rows), dtype=bool)
         return replace(

@@ -12,6 +12,7 @@ from torchalu.estimators.closed_form.powers import power_structures
 from torchalu.estimators.closed_form.products import quadratic_structures
 from torchalu.estimators.closed_form.ratios import ratio_structures
 from torchalu.estimators.closed_form.ratios_of_products import ratio_of_products_structures
+from torchalu.estimators.closed_form.signed_factors import signed_factor_structures
 from torchalu.estimators.closed_form.splits import split_structures
 from torchalu.estimators.closed_form.sum_library import sum_library_structures
 from torchalu.estimators.closed_form.sums_over_roots import sum_over_root_structures
@@ -29,6 +30,7 @@ __all__ = [
     "quadratic_structures",
     "ratio_of_products_structures",
     "ratio_structures",
+    "signed_factor_structures",
     "split_structures",
     "sum_library_structures",
     "sum_over_root_structures",

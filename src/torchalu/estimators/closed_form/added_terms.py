@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from torchalu.estimators.closed_form.library import MOST_ROWS, screened, tabulate
+from torchalu.estimators.closed_form.library import MOST_ROWS, tabulate
 from torchalu.estimators.closed_form.sum_library import MOST_COLUMNS, simple_products
 from torchalu.estimators.least_squares import beyond, pursue
 from torchalu.estimators.structures import Structure, Term, make_structure
@@ -32,7 +32,7 @@ def added_term_structures(term: Term, table: CanonicalTable) -> Iterator[Structu
         basis, _ = np.linalg.qr(known * root[:, None])
         left = beyond(basis, table.y * root)
         rest = replace(table, y=left / root)
-        single, pairs = simple_products(rest, screened(rest, MOST_COLUMNS))
+        single, pairs = simple_products(rest, rest.screened(MOST_COLUMNS))
         library = tabulate(table.X, [*single, *pairs])
         columns = library.values * root[:, None]
         norm = np.sqrt((columns**2).sum(axis=0))

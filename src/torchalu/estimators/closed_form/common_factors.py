@@ -11,13 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from torchalu.estimators.closed_form.library import (
-    MOST_ROWS,
-    Library,
-    library_structures,
-    screened,
-    tabulate,
-)
+from torchalu.estimators.closed_form.library import MOST_ROWS, Library, library_structures, tabulate
 from torchalu.estimators.closed_form.linear import linear_structures
 from torchalu.estimators.closed_form.power_of_sum import POWERS, best_described
 from torchalu.estimators.closed_form.products import quadratic_structures
@@ -114,7 +108,7 @@ def _slopes(table: CanonicalTable) -> _Slopes | None:
     rows = np.flatnonzero(table.y)
     X = np.abs(table.X[rows])
     signs = np.abs(np.sign(table.X).sum(axis=0))
-    one_sign = [j for j in screened(table, _MOST_COLUMNS) if signs[j] == len(table.y)]
+    one_sign = [j for j in table.screened(_MOST_COLUMNS) if signs[j] == len(table.y)]
     if len(one_sign) < 2:
         return None
     logs = np.log(X[:, one_sign])

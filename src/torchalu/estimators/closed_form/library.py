@@ -109,16 +109,16 @@ def library_structures(
 def make_library(table: CanonicalTable, *, higher: bool = True) -> Library:
     """Products of powers of up to four columns that are finite on all rows.
 
-    Of the target nothing counts but the order of its values, and that only where there are many
-    columns.
+    Of the target nothing counts but the order of its values and that of their magnitudes, and these
+    only where there are many columns.
 
     Args:
         table: the rows to learn from.
         higher: whether third and fourth powers are among them.
     """
     listed = (*_POWERS, *_HIGHER) if higher else _POWERS
+    columns = table.screened(_MOST_COLUMNS)
     table = table.thin(MOST_ROWS)
-    columns = screened(table, _MOST_COLUMNS)
     powers = {j: [p for p in listed if is_defined(table.X[:, j], p)] for j in columns}
     chosen = _exponents(powers)
     return tabulate(table.X, chosen)
@@ -198,23 +198,6 @@ def is_defined(column: np.ndarray, power: Fraction) -> bool:
     if power < 0 and np.any(column == 0):
         return False
     return power.denominator == 1 or not np.any(column < 0)
-
-
-def screened(table: CanonicalTable, most: int) -> list[int]:
-    """The columns that go into a library: all, or those that follow the target's ranks best.
-
-    Args:
-        table: the rows to learn from.
-        most: columns.
-    """
-    if table.features <= most:
-        return list(range(table.features))
-    ranks = np.argsort(np.argsort(table.X, axis=0, kind="stable"), axis=0).astype(float)
-    target = np.argsort(np.argsort(table.y, kind="stable")).astype(float)
-    ranks -= ranks.mean(axis=0)
-    target -= target.mean()
-    strength = np.abs(ranks.T @ target)
-    return sorted(int(j) for j in np.argsort(-strength, kind="stable")[:most])
 
 
 def _center(values: np.ndarray, y: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

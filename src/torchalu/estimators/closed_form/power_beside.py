@@ -18,7 +18,6 @@ from torchalu.estimators.closed_form.library import (
     NOTHING,
     Library,
     is_defined,
-    screened,
     tabulate,
 )
 from torchalu.estimators.closed_form.sum_library import MOST_COLUMNS, Powers, simple_products
@@ -74,9 +73,9 @@ def power_beside_structures(table: CanonicalTable) -> Iterator[Structure]:
     Source:
         Sanathanan & Koerner 1963.
     """
+    columns = table.screened(MOST_COLUMNS)
     table = table.thin(MOST_ROWS)
     table = replace(table, y=table.y / table.scale)
-    columns = screened(table, MOST_COLUMNS)
     simple = [one for kind in simple_products(table, columns) for one in kind]
     library = _library(table, simple)
     lines: list[Powers] = [{}, *({column: Fraction(1)} for column in columns)]

@@ -17,7 +17,9 @@ RATED_AGAIN = 40
 Choice = tuple[tuple[int, ...], tuple[int, ...]]
 """The numbers of the products above, and of those below."""
 
-_SHORTEST = 4
+SHORTEST = 3
+"""Products of the shortest quotients: one over a sum of two."""
+
 _REWEIGHTINGS = 4
 _EXACT = 1e-22
 _CHANCE = 8.0
@@ -165,7 +167,7 @@ def best_quotients(
     the sum below.
 
     Args:
-        choices: those of four products.
+        choices: those of three products.
         square: the mean square that a choice leaves, as `mean_square` has it of its products.
         longer: the choices of one product more than some number, from the best with that number.
         rows: how many there are.
@@ -173,7 +175,7 @@ def best_quotients(
         kept: quotients of each length.
     """
     most = np.inf
-    for length in range(_SHORTEST, longest + 1):
+    for length in range(SHORTEST, longest + 1):
         best: list[Quotient] = []
         for times, count in ((1, RATED_AGAIN), (_REWEIGHTINGS, kept)):
             rated = [Quotient(square(*one, times), *one) for one in choices]
@@ -181,9 +183,10 @@ def best_quotients(
             choices = [(one.above, one.below) for one in best]
         best = [one for one in best if one.square < most]
         yield from best
-        if not best or best[0].square < _EXACT or length == longest:
+        if length == longest or (best and best[0].square < _EXACT) or (not best and most < np.inf):
             return
-        most = best[0].square * math.exp(-_CHANCE / rows)
+        if best:
+            most = best[0].square * math.exp(-_CHANCE / rows)
         choices = longer(length, best)
 
 

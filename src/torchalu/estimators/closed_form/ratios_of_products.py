@@ -9,9 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from torchalu.estimators.closed_form.library import MANY_ROWS, MOST_ROWS, NOTHING, screened
+from torchalu.estimators.closed_form.library import MANY_ROWS, MOST_ROWS, NOTHING
 from torchalu.estimators.closed_form.quotients import (
     RATED_AGAIN,
+    SHORTEST,
     Choice,
     Quotient,
     Target,
@@ -27,7 +28,7 @@ from torchalu.estimators.table import CanonicalTable
 _MOST_COLUMNS = 6
 _MOST_PRODUCTS = 28
 _ROWS_A_PRODUCT = 2
-_SHORTEST, _LONGEST = 4, 7
+_LONGEST = 7
 _KEPT = 3
 
 
@@ -46,7 +47,7 @@ class _Rows(NamedTuple):
 
 
 def ratio_of_products_structures(table: CanonicalTable) -> Iterator[Structure]:
-    """Ratios of two sums of two products or more, both with real constants.
+    """Ratios of sums of products, both with real constants, that below of two products or more.
 
     Where y = N/D with N = sum_k c_k T_k and D = sum_k e_k S_k, the equation y D - N = 0 is linear
     in all constants, and noise of y has D times its size there. So each choice of products is
@@ -55,10 +56,10 @@ def ratio_of_products_structures(table: CanonicalTable) -> Iterator[Structure]:
         sum_rows weight (y D - N)**2 / sum_rows weight D**2
 
     which is the mean square of that noise (see `quotients`). Products of two columns and squares,
-    and those of three columns where there is room, are tried, two above and two below, then three
-    and two and two and three; the best are rated again with the rows divided by the D that was
-    found, time and again, and grow by one product above or below at a time, as long as that
-    explains more than chance would.
+    and those of three columns where there is room, are tried, one above and two below, two and two,
+    then three and two and two and three; the best are rated again with the rows divided by the D
+    that was found, time and again, and grow by one product above or below at a time, as long as
+    that explains more than chance would.
 
     Of fewer than 30 rows only exact ones are yielded: others follow the errors of few measurements
     well, and are far off outside.
@@ -66,13 +67,14 @@ def ratio_of_products_structures(table: CanonicalTable) -> Iterator[Structure]:
     Args:
         table: the rows to learn from.
     """
+    screened = table.screened(_MOST_COLUMNS)
     table = table.thin(MOST_ROWS)
     table = replace(table, y=table.y / table.scale)
-    varying = [j for j in screened(table, _MOST_COLUMNS) if np.ptp(table.X[:, j]) > 0]
+    varying = [j for j in screened if np.ptp(table.X[:, j]) > 0]
     most = min(_MOST_PRODUCTS, len(table.y) // _ROWS_A_PRODUCT)
     columns = {one: _term(one).values(table.X) for one in _products(varying, most)}
     chosen = [one for one, column in columns.items() if np.any(column)]
-    if not _SHORTEST <= len(chosen) <= most:
+    if not SHORTEST <= len(chosen) <= most:
         return
     values = np.stack([columns[one] for one in chosen], axis=1)
     for root in map(np.sqrt, table.views):
@@ -103,15 +105,17 @@ def _best(rows: _Rows) -> Iterator[Quotient]:
     """The best ratios of each number of products."""
 
     def longer(length: int, best: list[Quotient]) -> list[Choice]:
-        if length == _SHORTEST:
+        if length == SHORTEST + 1:
             return [*_choices(rows, 3), *_inverse_choices(rows, 3)]
         found = grown(best, len(rows.products), len(rows.products))
+        if length == SHORTEST:
+            found = list(dict.fromkeys([*found, *_choices(rows, 2)]))
         return [one for one in found if not _common(rows, *one)]
 
     def square(above: tuple[int, ...], below: tuple[int, ...], times: int) -> float:
         return mean_square(rows.values[:, above], rows.values[:, below], rows.target, times)
 
-    start, count = _choices(rows, 2), len(rows.target.y)
+    start, count = _choices(rows, 1), len(rows.target.y)
     yield from best_quotients(start, square, longer, count, _LONGEST, _KEPT)
 
 

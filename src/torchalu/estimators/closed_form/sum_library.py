@@ -14,7 +14,6 @@ from torchalu.estimators.closed_form.library import (
     column_power,
     is_defined,
     library_structures,
-    screened,
     tabulate,
 )
 from torchalu.estimators.least_squares import NOISE_FLOOR, beyond, orthonormal
@@ -50,8 +49,8 @@ def sum_library_structures(
         table: the rows to learn from.
         known: terms of a sum that is near the target.
     """
+    columns = table.screened(MOST_COLUMNS)
     table = table.thin(MOST_ROWS)
-    columns = screened(table, MOST_COLUMNS)
     single, pairs = simple_products(table, columns)
     signed = product(combinations(columns, 2), (1, -1))
     sums = {table.features + n: {i: 1, j: k} for n, ((i, j), k) in enumerate(signed)}

@@ -9,9 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from torchalu.estimators.closed_form.library import MANY_ROWS, NOTHING, screened
+from torchalu.estimators.closed_form.library import MANY_ROWS, NOTHING
 from torchalu.estimators.closed_form.quotients import (
     RATED_AGAIN,
+    SHORTEST,
     Choice,
     Quotient,
     Target,
@@ -82,11 +83,12 @@ class _Search(NamedTuple):
 
 
 def sum_over_root_structures(table: CanonicalTable) -> Iterator[Structure]:
-    """Sums of two products or more over the root of such a sum, both with real constants.
+    """Products and sums of them over the root of a sum of products, with real constants in both.
 
     Where y = N/sqrt(D), the equation y**2 D = N**2 is linear in the constants of D and in those of
     the products of two of N's. So y**2 is a quotient of sums of products, as `quotients` rates
-    them: all choices of two products for N and two for D, then the best ones with one product more.
+    them: all choices of one product for N and two for D, then of two and two, then the best ones
+    with one product more.
 
     N is looked for among columns, their products and ratios, D among squares of these and columns,
     as many kinds as make no more than 45 products each, nor more than half as many as there are
@@ -96,10 +98,11 @@ def sum_over_root_structures(table: CanonicalTable) -> Iterator[Structure]:
     Args:
         table: the rows to learn from.
     """
+    screened = table.screened(_MOST_COLUMNS)
     table = table.thin(_MOST_ROWS)
     if len(table.y) < _FEWEST_ROWS:
         return
-    varying = [j for j in screened(table, _MOST_COLUMNS) if np.ptp(table.X[:, j]) > 0]
+    varying = [j for j in screened if np.ptp(table.X[:, j]) > 0]
     most = min(_MOST_PRODUCTS, len(table.y) // _ROWS_A_PRODUCT)
     above, below = (_tabulated(table, varying, most, kinds) for kinds in (_ABOVE, _BELOW))
     if min(len(above.powers), len(below.powers)) < 2:
@@ -126,11 +129,15 @@ def _tabulated(
     most: int,
     kinds: Sequence[tuple[int, ...]],
 ) -> _Products:
-    """Products of each kind that there is room for, those that are finite and not 0 throughout."""
+    """Products of each kind that there is room for, those that are finite and not 0 throughout.
+
+    Columns of both signs are not divided by: a few rows near 0 would outweigh all others.
+    """
+    signed = (table.X.min(axis=0) < 0) & (table.X.max(axis=0) > 0)
     chosen: dict[tuple[tuple[int, int], ...], None] = {}
     for kind in kinds:
-        listed = (zip(one, kind, strict=True) for one in permutations(columns, len(kind)))
-        more = dict.fromkeys(tuple(sorted(one)) for one in listed)
+        listed = (sorted(zip(one, kind, strict=True)) for one in permutations(columns, len(kind)))
+        more = {tuple(one): None for one in listed if not any(signed[j] and p < 0 for j, p in one)}
         if len(chosen) + len(more) <= most:
             chosen |= more
     powers = [dict(one) for one in chosen]
@@ -143,12 +150,23 @@ def _tabulated(
 def _best(search: _Search) -> Iterator[Quotient]:
     """The best quotients of each number of products."""
 
-    def longer(_: int, best: list[Quotient]) -> list[Choice]:
+    def longer(length: int, best: list[Quotient]) -> list[Choice]:
         found = grown(best, len(search.above.powers), len(search.below.powers))
+        if length == SHORTEST:
+            found += _pairs(search)
         return _without_multiples(search, found)
 
-    start, count = _pairs(search), len(search.target.y)
+    start, count = _singles(search), len(search.target.y)
     yield from best_quotients(start, search.square, longer, count, _LONGEST, _KEPT)
+
+
+def _singles(search: _Search) -> list[Choice]:
+    """The best choices of one product above and two below."""
+    values = search.above.values
+    number = np.arange(values.shape[1])[:, None]
+    found = best_choices(values**2, search.below.values, number, search.target, 8 * RATED_AGAIN)
+    choices = [((a,), pair) for a, pair in found]
+    return _without_multiples(search, choices)[:RATED_AGAIN]
 
 
 def _pairs(search: _Search) -> list[Choice]:
