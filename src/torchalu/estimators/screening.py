@@ -60,7 +60,7 @@ def _curves(X: np.ndarray) -> np.ndarray:
 def _sizes(ranks: np.ndarray, curves: np.ndarray, target: np.ndarray) -> np.ndarray:
     """Of each column, the sum of squares of the coefficients of all terms that it is in.
 
-    There are more terms than rows: the coefficients follow from as many numbers as there are rows.
+    However many terms there are, their coefficients follow from one number a row.
     """
     rows = len(target)
     plain, square = ranks @ ranks.T, ranks**2

@@ -183,10 +183,12 @@ def best_quotients(
             choices = [(one.above, one.below) for one in best]
         best = [one for one in best if one.square < most]
         yield from best
-        if length == longest or (best and best[0].square < _EXACT) or (not best and most < np.inf):
+        if length == longest or (best and best[0].square < _EXACT):
             return
         if best:
             most = best[0].square * math.exp(-_CHANCE / rows)
+        elif most < np.inf:  # else all shorter ones are infinite between rows, and these may not be
+            return
         choices = longer(length, best)
 
 
