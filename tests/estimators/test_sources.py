@@ -97,6 +97,7 @@ REAL_RATIOS = [
     ({X0: 1.3, monomial({0: 1, 1: 1}): 0.4}, {ONE: 1.0, X2: 0.21}),
     ({ONE: 0.6, X0: 1.7, X1: 2.9}, {ONE: 1.0, X0: 1.1, monomial({1: 2}): 0.37}),
     ({X0: 1.7, X1: 0.6}, {ONE: 1.0, X0: 0.45, monomial({0: 2}): 0.29}),
+    ({monomial({0: 1, 1: 1}): 1.7}, {ONE: 1.0, monomial({2: 2}): 0.29}),
 ]
 
 
@@ -152,6 +153,7 @@ def test_a_ratio_does_not_follow_the_errors_of_few_rows():
 ROOTED = [
     ({X0: 1.0, monomial({1: 1, 2: 1}): -1.0}, {ONE: 1.0, monomial({1: 2, 3: -2}): -0.014}),
     ({X0: 1.7, ONE: 0.6}, {X1: 1.0, X0: 0.31}),
+    ({monomial({0: 1, 1: 1}): 1.7}, {ONE: 1.0, monomial({2: 2}): 0.29}),
     ({X0: 1.0, X1: -1.0}, {monomial({2: 2}): 1.0, X3: 1.3, monomial({1: 2}): 0.3}),
     (
         {monomial({0: 1, 2: 1}): 1.0, X3: 2.0, ONE: 0.7},

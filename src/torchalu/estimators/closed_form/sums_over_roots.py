@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import combinations_with_replacement, permutations
+from itertools import combinations, combinations_with_replacement, permutations
 from typing import NamedTuple
 
 import numpy as np
@@ -153,39 +153,30 @@ def _best(search: _Search) -> Iterator[Quotient]:
     def longer(length: int, best: list[Quotient]) -> list[Choice]:
         found = grown(best, len(search.above.powers), len(search.below.powers))
         if length == SHORTEST:
-            found += _pairs(search)
+            found += _choices(search, 2)
         return _without_multiples(search, found)
 
-    start, count = _singles(search), len(search.target.y)
+    start, count = _choices(search, 1), len(search.target.y)
     yield from best_quotients(start, search.square, longer, count, _LONGEST, _KEPT)
 
 
-def _singles(search: _Search) -> list[Choice]:
-    """The best choices of one product above and two below."""
-    values = search.above.values
-    number = np.arange(values.shape[1])[:, None]
-    found = best_choices(values**2, search.below.values, number, search.target, 8 * RATED_AGAIN)
-    choices = [((a,), pair) for a, pair in found]
-    return _without_multiples(search, choices)[:RATED_AGAIN]
-
-
-def _pairs(search: _Search) -> list[Choice]:
-    """The best choices of two products above and two below."""
+def _choices(search: _Search, size: int) -> list[Choice]:
+    """The best choices of so many products above and two below."""
     values = search.above.values
     count = values.shape[1]
     i, j = np.triu_indices(count)
     number = np.zeros((count, count), dtype=int)
     number[i, j] = np.arange(len(i))
-    first, second = np.triu_indices(count, 1)
-    squares = [number[first, first], number[first, second], number[second, second]]
+    chosen = np.array(list(combinations(range(count), size)), dtype=int)
+    first, second = np.triu_indices(size)
     found = best_choices(
         values[:, i] * values[:, j],
         search.below.values,
-        np.stack(squares, axis=1),
+        number[chosen[:, first], chosen[:, second]],
         search.target,
         8 * RATED_AGAIN,
     )
-    choices = [((int(first[a]), int(second[a])), pair) for a, pair in found]
+    choices = [(tuple(chosen[a].tolist()), pair) for a, pair in found]
     return _without_multiples(search, choices)[:RATED_AGAIN]
 
 
