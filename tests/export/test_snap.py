@@ -8,7 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 
-from torchalu.export import SnapEntry, SnapReport, snap
+from torchalu.export import (
+    SnapEntry,
+    SnapReport,
+    snap,
+    to_sympy,
+    to_verilog,
+    truth_table,
+    verify,
+)
 from torchalu.nn import (
     INALU,
     NAC,
@@ -19,6 +27,7 @@ from torchalu.nn import (
     NPU,
     SNMU,
     GatedNAUNMU,
+    LogicGates,
     NACMul,
     RealNPU,
 )
@@ -138,6 +147,20 @@ def test_nan_is_refused_before_anything_changes():
     with pytest.raises(ValueError, match=r"1\.weight has 1 of 1 elements that are NaN"):
         snap(model)
     assert model[0].weight.tolist() == [[0.75, 0.75]]
+
+
+def test_shapes_without_numbers_are_refused():
+    model = nn.Sequential(NAU(2, 1), NAU(1, 1, device="meta"))
+    with pytest.raises(ValueError, match=r"module has 1\.weight on the device meta"):
+        snap(model)
+    with pytest.raises(ValueError, match=r"module has 1\.weight on the device meta"):
+        verify(model, [[1, 2]], [3])
+    with pytest.raises(ValueError, match=r"module has 1\.weight on the device meta"):
+        to_sympy(model, ["a", "b"])
+    with pytest.raises(ValueError, match=r"model has 1\.weight on the device meta"):
+        truth_table(model, ["a", "b"])
+    with pytest.raises(ValueError, match="model has weight on the device meta"):
+        to_verilog(LogicGates(2, 2, device="meta"))
 
 
 def test_no_module():

@@ -157,6 +157,20 @@ def test_what_is_random_depends_on_its_seed_and_is_left_out_in_evaluation(kind, 
     assert torch.get_rng_state().equal(state)
 
 
+@kinds
+@pytest.mark.parametrize("wrong", [0.5, "5", True])
+def test_a_seed_is_an_integer(kind, wrong):
+    with pytest.raises(TypeError, match=f"seed is {wrong!r}; give an integer, or none to have"):
+        make(kind)(SYMBOLS, seed=wrong)
+
+
+@kinds
+def test_a_seed_may_be_one_of_numpy(kind):
+    model = make(kind, noise=0.3)
+    for seed in (np.int64(-5), np.uint64(2**63 + 7)):
+        assert model(SYMBOLS, seed=seed).equal(model(SYMBOLS, seed=int(seed)))
+
+
 def test_share_of_the_state_that_dropout_keeps():
     lengths = torch.tensor([8, 41, 3, 1])
     keep = make(NeuralGPU, dropout=0.15)._keep(lengths)

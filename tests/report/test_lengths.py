@@ -61,6 +61,11 @@ def test_a_table_that_cannot_be_drawn_is_refused(wrong):
         draw_lengths(wrong)
 
 
+def test_no_logarithm_of_a_length_that_is_zero():
+    with pytest.raises(ValueError, match="length has 0; allowed: 1 or more"):
+        draw_lengths(summary().with_columns(length=pl.col("length") - 20))
+
+
 def test_bars_are_the_intervals():
     container, _ = draw_lengths(summary()).axes[0].containers
     ends = [segment[:, 1] for segment in container[2][0].get_segments()]

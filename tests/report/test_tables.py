@@ -66,5 +66,7 @@ def test_in_brief_keeps_the_counts_and_what_was_published():
         ("NMU", 4, 3, "30 to 95%", 2000.0, 98),
         ("NAU", 2, 0, "0 to 66%", None, 98),
     ]
+    unknown = in_brief(summary.with_columns(solved_low=pl.Series([float("nan"), None])))
+    assert unknown["interval"].to_list() == [None, None]
     surface = pl.DataFrame({"eps": [0.1], "loss": [2.0]})
     assert in_brief(surface).equals(surface)

@@ -1,6 +1,5 @@
 """A model as a function of bits."""
 
-import copy
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -9,6 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from torchalu.export.module_numbers import double_copy
 from torchalu.nn import GroupSum, LogicGates
 from torchalu.nn.sequential import runs_in_order
 
@@ -116,7 +116,7 @@ def bit_model(
         ValueError: the first layer takes another number of inputs; `encoding` is no pair of
             ascending numbers, or `threshold` is neither finite nor "argmax"; or one of them is
             left out and the layer that would decide is of another class and has gates inside, or
-            counts them in one group.
+            counts them in one group; or a weight is on the device `meta`.
     """
     if not callable(model):
         raise TypeError(f"model is {type(model).__name__}; allowed: a module or a function")
@@ -137,7 +137,7 @@ def bit_model(
             "a classifier"
         )
     if isinstance(model, nn.Module):
-        model = copy.deepcopy(model).to(device="cpu", dtype=torch.float64).eval()
+        model = double_copy("model", model)
     return BitModel(model, low, high, threshold if threshold == "argmax" else float(threshold))
 
 

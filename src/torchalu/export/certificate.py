@@ -13,6 +13,7 @@ import torch
 from torch import nn
 
 from torchalu.export.arrays import finite, input_names, real_array
+from torchalu.export.module_numbers import double_copy
 from torchalu.export.snap import snap
 from torchalu.export.tolerance import default_tolerance
 from torchalu.nn import Unit
@@ -259,7 +260,7 @@ def verify(
     if not isinstance(module, nn.Module):
         raise TypeError(f"module is {type(module).__name__}; allowed: a torch.nn.Module")
     check_own_weights(module)
-    before = copy.deepcopy(module).to(device="cpu", dtype=torch.float64).eval()
+    before = double_copy("module", module)
     after = copy.deepcopy(before)
     snap(after)
     has_units = any(isinstance(part, Unit) for part in module.modules())

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 import torch
 from torch import Tensor, nn
 
+from torchalu.export.module_numbers import check_holds_numbers
 from torchalu.nn import INALU, NALU, Unit
 from torchalu.nn.training import check_own_weights, whole
 
@@ -87,8 +88,9 @@ def snap(module: nn.Module) -> SnapReport:
 
     Raises:
         TypeError: `module` is not a module.
-        ValueError: a weight is NaN or infinite, made of others by a parametrization or by
-            pruning, or shared by units of different classes; nothing has been changed then.
+        ValueError: a weight is NaN or infinite, on the device `meta`, made of others by a
+            parametrization or by pruning, or shared by units of different classes; nothing has
+            been changed then.
 
     Source:
         Madsen & Johansen 2020, sections 2.1 and 2.2, on weights that are -1, 0 and 1; that they
@@ -108,6 +110,7 @@ def snap(module: nn.Module) -> SnapReport:
     """
     if not isinstance(module, nn.Module):
         raise TypeError(f"module is {type(module).__name__}; allowed: a torch.nn.Module")
+    check_holds_numbers("module", module)
     check_own_weights(module)
     units = [(name, unit) for name, unit in module.named_modules() if isinstance(unit, Unit)]
     before = {name: weights(unit) for name, unit in units}

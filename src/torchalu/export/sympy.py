@@ -6,6 +6,7 @@ import sympy
 from sympy import Expr
 from torch import nn
 
+from torchalu.export.module_numbers import check_holds_numbers
 from torchalu.export.operators import apply, walk
 from torchalu.export.units import expressions
 
@@ -58,7 +59,7 @@ def to_sympy(
         TypeError: the module, or one inside, is of a class that nobody has registered, has
             another `forward` than its class or a forward hook; or names are no strings.
         ValueError: names are not unique, not as many as the module's inputs, `positive` has a
-            name that is not among them, or a weight is not finite.
+            name that is not among them, or a weight is not finite or on the device `meta`.
 
     Source:
         The equations in :mod:`torchalu.functional`. For powers of negative numbers that are not
@@ -84,6 +85,7 @@ def to_sympy(
     """
     if not isinstance(module, nn.Module):
         raise TypeError(f"module is {type(module).__name__}; allowed: a torch.nn.Module")
+    check_holds_numbers("module", module)
     names = check_names(names)
     unknown = [name for name in positive if name not in names]
     if isinstance(positive, str) or unknown:

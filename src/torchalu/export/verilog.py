@@ -8,6 +8,7 @@ from torch import nn
 
 from torchalu.export.bits import TRANSPARENT, leaves
 from torchalu.export.identifiers import check_function_name, identifiers
+from torchalu.export.module_numbers import check_holds_numbers
 from torchalu.export.own_forward import check_forward
 from torchalu.export.terms import check_finite
 from torchalu.export.truth_table import check_inputs
@@ -88,7 +89,7 @@ def to_verilog(model: nn.Module, name: str = "circuit", names: Sequence[str] | N
     Raises:
         TypeError: the model has another layer, or names are no strings.
         ValueError: `name` is not a legal name, names are not as many as inputs or not all
-            different, the layers do not fit, or a weight is not finite.
+            different, the layers do not fit, or a weight is not finite or on the device `meta`.
 
     Source:
         Ours. That a trained network of gates is a circuit is Petersen et al. 2022, section 3.
@@ -144,6 +145,7 @@ def _split(model: nn.Module) -> tuple[list[LogicGates], int | None]:
     """The layers of gates, and into how many groups the last one is summed, if it is."""
     if not isinstance(model, nn.Module):
         raise TypeError(f"model is {type(model).__name__}; allowed: a torch.nn.Module")
+    check_holds_numbers("model", model)
     for layer in leaves(model):
         check_forward(layer, (LogicGates, GroupSum, nn.Sequential, *TRANSPARENT))
         if isinstance(layer, nn.Flatten) and layer.start_dim != 1:

@@ -117,7 +117,7 @@ class NeuralGPUBase(nn.Module, ABC):
                 left out, which breaks the graph of `torch.compile`.
 
         Raises:
-            TypeError: an argument does not hold int64 numbers.
+            TypeError: an argument does not hold int64 numbers, or `seed` is no integer.
             ValueError: the shapes do not fit, or a symbol, length or number of steps is out of
                 range; the last is a RuntimeError in a graph of `torch.compile`.
         """
@@ -282,7 +282,9 @@ class NeuralGPUBase(nn.Module, ABC):
         noise = self.noise if self.training else 0.0
         if seed is None:
             seed = _drawn_seed() if keep is not None or noise else 0
-        return keep, noise, seed
+        if isinstance(seed, bool) or not isinstance(seed, Integral):
+            raise TypeError(f"seed is {seed!r}; give an integer, or none to have one drawn")
+        return keep, noise, seed if isinstance(seed, int) else int(seed)
 
     def _mask(self, symbols: Tensor, lengths: Tensor) -> Float[Tensor, "batch length 1 1"]:
         """1 at the positions of each sequence, 0 behind its end."""

@@ -31,7 +31,7 @@ def draw_lengths(summary: pl.DataFrame, label: str = "model", *, title: str = ""
         The figure, a panel a task, and what the lines are below.
 
     Raises:
-        ValueError: if the summary lacks a column, or has no row.
+        ValueError: if the summary lacks a column, has no row, or has a length below 1.
         ImportError: if matplotlib is missing.
 
     Example:
@@ -41,6 +41,9 @@ def draw_lengths(summary: pl.DataFrame, label: str = "model", *, title: str = ""
         ['badd']
     """
     check_columns(summary, ["task", label, "length", *_MEASURES])
+    least = summary["length"].min()
+    if least < 1:
+        raise ValueError(f"length has {least}; allowed: 1 or more, on a logarithmic axis")
     tasks = summary["task"].unique(maintain_order=True).to_list()
     names = [str(name) for name in summary[label].unique(maintain_order=True)]
     columns = min(_COLUMNS, len(tasks))

@@ -49,7 +49,7 @@ def in_brief(summary: pl.DataFrame) -> pl.DataFrame:
 
     Returns:
         What tells the rows apart, seeds, solved, its 95% interval in percent, the median step, and
-        what was published of them.
+        what was published of them. Where a limit is missing or NaN, so is the interval.
 
     Example:
         >>> rows = {"model": ["NMU"], "seeds": [100], "solved": [91], "solved_rate": [0.91]}
@@ -61,7 +61,8 @@ def in_brief(summary: pl.DataFrame) -> pl.DataFrame:
         return summary
     labels = summary.columns[: summary.columns.index("seeds")]
     low, high = (
-        (pl.col(name) * 100).round().cast(pl.Int64) for name in ("solved_low", "solved_high")
+        (pl.col(name).fill_nan(None) * 100).round().cast(pl.Int64)
+        for name in ("solved_low", "solved_high")
     )
     interval = pl.format("{} to {}%", low, high).alias("interval")
     short = {"solved_at_median": "median", "published_solved": "published"}
