@@ -259,6 +259,39 @@ def test_structure_that_misleads_is_not_believed():
     assert (reading.certificate.method, reading.certificate.exact) == ("truth table", True)
 
 
+def stacked_gates(layers, gates, connections):
+    """Layers of two gates and a copied third input."""
+    model = nn.Sequential()
+    for index in range(layers):
+        layer = LogicGates(3, 3, connections=torch.tensor(connections))
+        layer.weight.data.copy_(torch.eye(16)[gates[index % len(gates)]])
+        model.append(layer)
+    return model
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        # AND and XOR in turn with the third input: a chain, which grows by an operator a layer.
+        (
+            stacked_gates(101, [[1, 1, 3], [6, 6, 3]], [[0, 1, 2], [2, 2, 2]]),
+            r"layer 100 \(LogicGates\): a formula has 102 symbols, and 101 operators",
+        ),
+        # AND and XOR of the two before: twice as many symbols a layer.
+        (
+            stacked_gates(17, [[1, 6, 3]], [[0, 0, 2], [1, 1, 2]]),
+            r"layer 16 \(LogicGates\): a formula has 131072 symbols",
+        ),
+    ],
+    ids=["deep", "long"],
+)
+def test_formulas_that_nobody_could_print_are_not_made(model, message):
+    names = ["a", "b", "c"]
+    with pytest.raises(ValueError, match=message):
+        structure_formulas(model, names, bit_model(model, names, None, None))
+    assert to_logic(model, names).certificate.method == "truth table"
+
+
 def test_gates_are_exact_however_many_inputs():
     generator = torch.Generator().manual_seed(0)
     model = nn.Sequential(

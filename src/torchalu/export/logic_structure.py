@@ -17,6 +17,8 @@ from torchalu.export.logic_groups import moments, operations
 from torchalu.nn import GroupActivation, LogicGates
 
 _NEAR = 1e-6
+_LONGEST = 100_000
+_DEEPEST = 100
 
 
 class StructureError(ValueError):
@@ -56,8 +58,9 @@ def structure_formulas(
         suggest, to be certified.
 
     Raises:
-        StructureError: a layer is of a class that is not known, or a pre-activation follows no
-            single input.
+        StructureError: a layer is of a class that is not known, a pre-activation follows no
+            single input, or a formula has more than 100,000 symbols or 100 operators inside each
+            other, which nobody could print or run.
     """
     if decider.threshold == "argmax":
         raise StructureError("the label is a comparison of outputs, which no weight spells out")
@@ -66,8 +69,11 @@ def structure_formulas(
     symbols = tuple(Symbol(name) for name in names)
     signals = Signals(symbols, half * np.eye(count), np.full(count, middle))
     layers = list(leaves(model))
+    sizes: dict[Any, tuple[int, int]] = {}
     for index, layer in enumerate(layers):
-        signals = pass_layer(layer, signals, f"layer {index} ({type(layer).__name__})")
+        where = f"layer {index} ({type(layer).__name__})"
+        signals = pass_layer(layer, signals, where)
+        _check_sizes(signals.formulas, sizes, where)
     return tuple(formula for formula, _ in _literals(signals, decider.threshold, "the output"))
 
 
@@ -198,6 +204,26 @@ def _literals(signals: Signals, threshold: float, where: str) -> list[tuple[Any,
                 "allowed: a weight above that sum, as in a network trained to be sparse"
             )
     return found
+
+
+def _check_sizes(formulas: Sequence[Any], known: dict[Any, tuple[int, int]], where: str) -> None:
+    """Refuse formulas that are too large; `known` holds the sizes of parts seen before."""
+
+    def size(part: Any) -> tuple[int, int]:
+        if part not in known:
+            lengths, depths = (
+                zip(*map(size, part.args), strict=True) if part.args else ((1,), (-1,))
+            )
+            known[part] = sum(lengths), max(depths) + 1
+        return known[part]
+
+    for formula in formulas:
+        length, depth = size(formula)
+        if length > _LONGEST or depth > _DEEPEST:
+            raise StructureError(
+                f"{where}: a formula has {length} symbols, and {depth} operators inside each "
+                f"other; allowed: {_LONGEST} and {_DEEPEST}; read fewer layers"
+            )
 
 
 def _distinct(formulas: Sequence[Any], weight: np.ndarray, bias: np.ndarray) -> Signals:
