@@ -10,8 +10,6 @@ from scipy.optimize import curve_fit
 from torchalu.estimators.constants import (
     Multiple,
     fit_constants,
-    simple_value,
-    simplest_between,
     unit_constants,
 )
 from torchalu.estimators.least_squares import solve, sparse_fits, to_integers
@@ -270,31 +268,6 @@ def test_no_fit_where_there_can_be_none():
 def test_dependent_columns_have_no_solution():
     design = np.column_stack([np.arange(5.0), 2 * np.arange(5.0)])
     assert solve(design, np.arange(5.0), np.ones(5)) is None
-
-
-@pytest.mark.parametrize(
-    ("value", "error", "expected"),
-    [
-        (1.0000000000001, 1e-13, 1),
-        (-0.998, 0.001, -1),
-        (1.8, 1e-15, Fraction(9, 5)),
-        (np.pi, 1e-15, None),
-        (3.1416, 2e-3, None),
-        (0.5003, 2e-4, Fraction(1, 2)),
-        (1.01, 1e-3, None),
-        (0.001, 0.5, None),
-    ],
-)
-def test_simple_values(value, error, expected):
-    assert simple_value(value, error) == expected
-
-
-def test_simplest_between_has_the_smallest_denominator():
-    for low, high in [(0.3, 0.35), (2.71, 2.72), (0.9, 1.1), (0.0613, 0.0617)]:
-        found = simplest_between(low, high)
-        assert low <= found <= high
-        for q in range(1, found.denominator):
-            assert np.floor(high * q) < np.ceil(low * q)
 
 
 @pytest.mark.parametrize("unit", [2.0**-40, 2.0**40])

@@ -12,6 +12,7 @@ import numpy as np
 import scipy
 
 from torchalu.estimators.least_squares import NOISE_FLOOR, Solution, largest, products, solve
+from torchalu.estimators.simple_numbers import Simple
 from torchalu.estimators.structures import Structure, raise_to
 from torchalu.estimators.table import CanonicalTable
 
@@ -28,7 +29,7 @@ class Multiple(NamedTuple):
     ratio: Fraction
 
 
-Fixed = tuple[Fraction | Multiple | None, ...]
+Fixed = tuple[Simple | Multiple | None, ...]
 """For each constant the simple value that it has, of what it is a multiple, or None if free."""
 
 _SMALLEST_FITTED = 1e-5
@@ -115,7 +116,7 @@ def fit_constants(
     if np.any(infinite) and not _may_be_infinite(structure, table.y[np.any(infinite, axis=1)]):
         return None
     given = unit_constants(structure) if fixed is None else fixed
-    known = np.array([float(value) if isinstance(value, Fraction) else 0.0 for value in given])
+    known = np.array([float(value) if isinstance(value, Simple) else 0.0 for value in given])
     basis = _basis(given)
     if basis.shape[1] >= min(table.inner.sum(), table.count):
         return None
@@ -339,49 +340,3 @@ class _Problem:
         error = math.sqrt(table.weight[held] @ residual[held] ** 2 / table.weight[held].sum())
         errors = np.sqrt(unit * solution.unit_variance)
         return ConstantFit(solution.coefficients, errors, noise, freedom, nats, error)
-
-
-def simple_value(value: float, error: float) -> Fraction | None:
-    """The simple number that a constant may well be, or None.
-
-    Where the data are exact (error below 1e-9 of the value) any fraction of small numerator and
-    denominator is simple; under noise only 1/4 steps up to 12 are, for with wide intervals some
-    fraction lies in each.
-
-    Example:
-        >>> simple_value(1.8000000000001, 1e-14), simple_value(0.997, 0.002)
-        (Fraction(9, 5), Fraction(1, 1))
-        >>> simple_value(3.14, 1e-3) is None
-        True
-    """
-    if value == 0 or not math.isfinite(value) or not math.isfinite(error):
-        return None
-    exact = error < 1e-9 * abs(value)
-    reach = max(4 * error, 1e-10 * abs(value)) if exact else 4 * error
-    if reach >= 0.4 * abs(value):
-        return None
-    found = simplest_between(abs(value) - reach, abs(value) + reach)
-    if exact:
-        simple = found.denominator <= 1000 and found.numerator <= 100_000
-    else:
-        simple = found.denominator <= 4 and found.numerator <= 12
-    return (found if value > 0 else -found) if simple else None
-
-
-def simplest_between(low: float, high: float) -> Fraction:
-    """The fraction of smallest denominator in [low, high], for 0 < low <= high.
-
-    Example:
-        >>> simplest_between(3.14, 3.15)
-        Fraction(22, 7)
-    """
-    return _simplest(Fraction(low), Fraction(high))
-
-
-def _simplest(low: Fraction, high: Fraction) -> Fraction:
-    """Walks down the continued fraction that the two ends share."""
-    whole = math.ceil(low)
-    if whole <= high:
-        return Fraction(whole)
-    floor = math.floor(low)
-    return floor + 1 / _simplest(1 / (high - floor), 1 / (low - floor))

@@ -12,6 +12,8 @@ from sympy import Add, Expr, Mul, Pow
 
 from torchalu.estimators.constants import Multiple
 from torchalu.estimators.selection import Candidate, make_candidate
+from torchalu.estimators.simple_numbers import PiMultiple, Simple, take_out
+from torchalu.estimators.squares import Square, complete_squares
 from torchalu.estimators.structures import Factor, Structure, Term, make_term
 from torchalu.estimators.table import CanonicalTable
 from torchalu.tasks.table_names import quoted
@@ -43,8 +45,10 @@ def to_expression(
 
     A constant before a sum stays before it: it is not multiplied out. Powers that all terms of a
     root, of a reciprocal or above a sum have in common stand before it, as in
-    `c**2*m/sqrt(1 - v**2/c**2)`, and so do powers of sums that all terms have in common, and a
-    constant of which all others are multiples.
+    `c**2*m/sqrt(1 - v**2/c**2)`, and so do powers of sums that all terms have in common, a constant
+    of which all others are multiples, and what simple numbers in a root or a reciprocal have in
+    common, as in `pi*r*sqrt(h**2 + r**2)`. In these squares are completed, as in
+    `sqrt((a - b)**2 + (c - d)**2)`.
 
     Args:
         candidate: what is to be written.
@@ -53,32 +57,54 @@ def to_expression(
     """
     symbols = [sympy.Symbol(name) for name in names]
     structure = candidate.structure
-    scale, values = _numbers(candidate)
+    before, scale, values = _numbers(candidate, names)
     common, summands = _common_powers(candidate, positive)
     others = (*structure.beside, *structure.below)
     terms = [term_expression(term, symbols) for term in (*summands, *others)]
     parts = [_scaled(value, term) for value, term in zip(values, terms, strict=True)]
     inside = len(summands)
-    power = Pow(_scaled(scale, Add(*parts[:inside])), _rational(structure.power))
-    product = Mul(term_expression(common, symbols), power)
+    total = Add(*parts[:inside])
+    if structure.power != 1:
+        squares, left = complete_squares(values[:inside], summands)
+        total = Add(*(parts[k] for k in left), *(_square(square, symbols) for square in squares))
+    power = Pow(_scaled(scale, total), _rational(structure.power))
+    product = Mul(before, term_expression(common, symbols), power)
     if structure.below:
         below = Add(*parts[inside:])
         return product / (sympy.sqrt(below) if structure.root_below else below)
     return Add(product, *parts[inside:])
 
 
-def _numbers(candidate: Candidate) -> tuple[Expr, list[Expr]]:
-    """What stands before the sum, and the numbers in it and beside or below."""
-    fixed, inside = list(candidate.fixed), len(candidate.structure.summands)
-    before, scale = _shared_constant(candidate), sympy.Integer(1)
-    if before is not None:
-        scale = sympy.Float(float(candidate.fit.values[before]))
+def _numbers(candidate: Candidate, names: Sequence[str]) -> tuple[Expr, Expr, list[Expr]]:
+    """What stands before the power, what before the sum, and the numbers in it, beside or below.
+
+    Where a column is called pi, the number that bears this name is written in digits.
+    """
+    structure, fixed = candidate.structure, list(candidate.fixed)
+    inside = len(structure.summands)
+    before, scale = sympy.Integer(1), sympy.Integer(1)
+    shared = _shared_constant(candidate)
+    if shared is not None:
+        scale = sympy.Float(float(candidate.fit.values[shared]))
         ratios = [own.ratio if isinstance(own, Multiple) else Fraction(1) for own in fixed[:inside]]
         fixed[:inside] = ratios
-    return scale, [
-        _rational(own) if isinstance(own, Fraction) else sympy.Float(float(value))
-        for own, value in zip(fixed, candidate.fit.values, strict=True)
-    ]
+    known = [own for own in fixed[:inside] if isinstance(own, Simple)]
+    values = [float(value) for value in candidate.fit.values]
+    if shared is None and structure.power != 1 and len(known) == inside > 1:
+        outside, known = take_out(known, structure.power)
+        before = _written(outside, float(outside), names)
+        fixed[:inside], values[:inside] = known, map(float, known)
+    written = [_written(own, value, names) for own, value in zip(fixed, values, strict=True)]
+    return before, scale, written
+
+
+def _written(number: Simple | Multiple | None, value: float, names: Sequence[str]) -> Expr:
+    """A simple number as SymPy has it, or the value in digits."""
+    if isinstance(number, Fraction):
+        return _rational(number)
+    if isinstance(number, PiMultiple) and "pi" not in names:
+        return _rational(number.fraction) * sympy.pi**number.power
+    return sympy.Float(value)
 
 
 def _shared_constant(candidate: Candidate) -> int | None:
@@ -86,7 +112,7 @@ def _shared_constant(candidate: Candidate) -> int | None:
     fixed = candidate.fixed[: len(candidate.structure.summands)]
     of = {own.of if isinstance(own, Multiple) else None for own in fixed}
     places = [place for place, own in enumerate(fixed) if own is None]
-    simple = any(isinstance(own, Fraction) for own in fixed)
+    simple = any(isinstance(own, Simple) for own in fixed)
     return places[0] if len(fixed) > 1 and not simple and of == {None, *places} else None
 
 
@@ -122,6 +148,12 @@ def _common(terms: Sequence[Term]) -> list[Factor]:
     ]
 
 
+def _square(square: Square, symbols: Sequence[sympy.Symbol]) -> Expr:
+    """A number times the square of a sum as an expression."""
+    first, second = (term_expression(term, symbols) for term in (square.first, square.second))
+    return square.number * Pow(first + square.ratio * second, 2)
+
+
 def _scaled(scale: Expr, expression: Expr) -> Expr:
     """The scale times the expression, a sum left in parentheses."""
     if scale == 1:
@@ -142,7 +174,7 @@ def _factor_expression(factor: Factor, symbols: Sequence[sympy.Symbol]) -> Expr:
 
 
 def _rational(number: Fraction) -> Expr:
-    """A simple number as SymPy has it."""
+    """A fraction as SymPy has it."""
     return sympy.Rational(number.numerator, number.denominator)
 
 

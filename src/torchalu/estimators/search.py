@@ -16,6 +16,7 @@ from torchalu.estimators.closed_form import (
     power_beside_structures,
     power_of_sum_structures,
     power_structures,
+    power_with_offset_structures,
     power_with_sum_structures,
     quadratic_structures,
     ratio_of_products_structures,
@@ -116,6 +117,11 @@ def search_steps(
             "quadratic forms", (*products, "sum_of_products"), lambda: quadratic_structures(learn)
         ),
         Step("ratios of sums", FAMILIES[:-1], lambda: ratio_structures(learn)),
+        Step(
+            "products beside a constant",
+            ("sum", "powers", "power_of_sum"),
+            lambda: power_with_offset_structures(learn),
+        ),
         Step(
             "sums of products",
             ("sum", "powers", "sum_of_products"),

@@ -16,16 +16,23 @@ from torchalu.estimators.constants import (
     Fixed,
     Multiple,
     fit_constants,
-    simple_value,
     unit_constants,
 )
 from torchalu.estimators.least_squares import NOISE_FLOOR
+from torchalu.estimators.simple_numbers import (
+    simple_fraction,
+    simple_nats,
+    simple_nodes,
+    simple_value,
+)
 from torchalu.estimators.structures import (
     Structure,
     count_nodes,
     description_nats,
     family_of,
     inverses,
+    make_structure,
+    make_term,
 )
 from torchalu.estimators.table import CanonicalTable
 from torchalu.export.certificate import relative_errors
@@ -71,9 +78,10 @@ class Candidate:
         nodes = count_nodes(self.structure)
         for given, term in zip(self.fixed, self.structure.multiplied, strict=True):
             value = given.ratio if isinstance(given, Multiple) else given
-            own = 0 if value == 1 and term.factors else 1
-            nodes += own if value is not None and abs(value) == 1 else 2
-            nodes += FREE_CONSTANT_NODES if value is None else 0
+            if value is None:
+                nodes += 2 + FREE_CONSTANT_NODES
+            elif value != 1 or not term.factors:
+                nodes += simple_nodes(value)
         return nodes
 
     @cached_property
@@ -126,9 +134,9 @@ def make_candidate(
         if given is None:
             nats += _free_nats(value, error, table.count)
         elif isinstance(given, Multiple):
-            nats += math.log(2) + math.log(len(fixed)) + _simple_nats(given.ratio)
+            nats += math.log(2) + math.log(len(fixed)) + simple_nats(given.ratio)
         else:
-            nats += _simple_nats(given)
+            nats += simple_nats(given)
     return Candidate(structure, fixed, fit, nats)
 
 
@@ -136,14 +144,6 @@ def _free_nats(value: float, error: float, count: float) -> float:
     """What it takes to write a constant down that was fitted."""
     digits = abs(value) / max(error, NOISE_FLOOR * abs(value), 1e-300)
     return max(0.5 * math.log(count + 1), math.log(max(digits, 1e-9)) + 1) + 1
-
-
-def _simple_nats(fixed: Fraction) -> float:
-    """What it takes to write a simple number down."""
-    if fixed == 1:
-        return 0.0
-    size = math.log(1 + abs(fixed.numerator)) + math.log(fixed.denominator)
-    return size + math.log(2) * (fixed < 0)
 
 
 class Pool:
@@ -192,7 +192,10 @@ class Pool:
         self._seen.add(shape)
         if not self._is_wanted(structure):
             return
-        fewest = 2 if _is_one_term(structure) else 1
+        alone = _as_one_term(structure)
+        if alone is not None:
+            self.add(alone)
+        fewest = 1 if alone is None else 2
         for offset in (False, True):
             if offset or fewest <= len(structure.terms) <= _MANY_TERMS:
                 self._add_variants(replace(structure, offset=offset))
@@ -276,11 +279,11 @@ def _with_multiples(given: Fixed, fit: ConstantFit) -> Fixed:
     for place in free:
         ratio = float(fit.values[place] / fit.values[surest])
         error = abs(ratio) * math.hypot(shares[place], shares[surest])
-        simple = simple_value(ratio, error) if place != surest else None
+        simple = simple_fraction(ratio, error) if place != surest else None
         if simple is not None and (error < _ROUNDING * abs(ratio) or _is_plain(simple)):
             ratios[place] = simple
     sizes = {
-        one: (sum(_simple_nats(ratio / unit) for ratio in ratios.values()), fit.values[one] < 0)
+        one: (sum(simple_nats(ratio / unit) for ratio in ratios.values()), fit.values[one] < 0)
         for one, unit in ratios.items()
     }
     of = min(ratios, key=sizes.__getitem__)
@@ -313,11 +316,14 @@ def _in_other_units(free: Candidate, table: CanonicalTable) -> Iterator[Candidat
             yield candidate
 
 
-def _is_one_term(structure: Structure) -> bool:
-    """Whether the power of one term would be a term itself, as (a b)**(1/2) is and |a| is not.
-
-    `|a|` is the root of a**2, and no term.
-    """
-    factors = [factor for term in structure.terms for factor in term.factors]
+def _as_one_term(structure: Structure) -> Structure | None:
+    """A power of one term as a term, as (a b)**(1/2) is one and |a|, the root of a**2, is not."""
+    if structure.power == 1 or len(structure.terms) != 1 or structure.beside:
+        return None
+    factors = structure.terms[0].factors
     even = any(f.power.denominator == 1 and f.power.numerator % 2 == 0 for f in factors)
-    return structure.power != 1 and not (even and structure.power.denominator % 2 == 0)
+    if even and structure.power.denominator % 2 == 0:
+        return None
+    return make_structure(
+        [make_term(replace(f, power=f.power * structure.power) for f in factors)], False
+    )

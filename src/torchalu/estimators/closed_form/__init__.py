@@ -7,6 +7,7 @@ from torchalu.estimators.closed_form.linear import linear_structures, transforme
 from torchalu.estimators.closed_form.multilinear import multilinear_structures
 from torchalu.estimators.closed_form.power_beside import power_beside_structures
 from torchalu.estimators.closed_form.power_of_sum import power_of_sum_structures
+from torchalu.estimators.closed_form.power_with_offset import power_with_offset_structures
 from torchalu.estimators.closed_form.power_with_sum import power_with_sum_structures
 from torchalu.estimators.closed_form.powers import power_structures
 from torchalu.estimators.closed_form.products import quadratic_structures
@@ -26,6 +27,7 @@ __all__ = [
     "power_beside_structures",
     "power_of_sum_structures",
     "power_structures",
+    "power_with_offset_structures",
     "power_with_sum_structures",
     "quadratic_structures",
     "ratio_of_products_structures",

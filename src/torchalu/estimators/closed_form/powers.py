@@ -11,7 +11,8 @@ from torchalu.estimators.least_squares import Subset, sparse_fits
 from torchalu.estimators.structures import Structure, make_structure, monomial
 from torchalu.estimators.table import CanonicalTable
 
-_DENOMINATORS = (1, 2, 3, 4)
+_DENOMINATORS = (1, 2, 3, 4, 5, 10)
+_NEAREST_DENOMINATOR = 5
 _LARGEST_DENOMINATOR = 100
 _EXACT = 1e-9
 _LARGEST_POWER = 8
@@ -22,9 +23,9 @@ def power_structures(table: CanonicalTable) -> Iterator[Structure]:
     """Products of powers of columns, from log\\|y\\| = log\\|c\\| + p . log\\|x\\|.
 
     Columns and targets that are 0 somewhere have no logarithm there: such columns are left out,
-    such rows too. Signs follow from the powers, which are rounded to whole numbers, halves, thirds
-    and quarters, and taken as other fractions where they are these to nine digits; a structure
-    that is undefined for some row is dropped when it is fitted.
+    such rows too. Signs follow from the powers, which are rounded to whole numbers, halves, thirds,
+    quarters, fifths and tenths, and taken as other fractions where they are these to nine digits; a
+    structure that is undefined for some row is dropped when it is fitted.
 
     Args:
         table: the rows to learn from.
@@ -47,7 +48,7 @@ def power_structures(table: CanonicalTable) -> Iterator[Structure]:
 
 
 def rounded(subset: Subset) -> Iterator[tuple[Fraction, ...]]:
-    """The powers, rounded to multiples of 1, 1/2, 1/3 and 1/4, and each to the nearest of these.
+    """The powers, all rounded to multiples of 1, 1/2, 1/3, 1/4, 1/5 or 1/10, or each up to 1/5.
 
     Where they are fractions to nine digits, of denominators up to 100, these too.
     """
@@ -56,7 +57,7 @@ def rounded(subset: Subset) -> Iterator[tuple[Fraction, ...]]:
         tuple(Fraction(round(p * denominator), denominator) for p in values)
         for denominator in _DENOMINATORS
     ]
-    proposals.append(tuple(Fraction(p).limit_denominator(max(_DENOMINATORS)) for p in values))
+    proposals.append(tuple(Fraction(p).limit_denominator(_NEAREST_DENOMINATOR) for p in values))
     exact = tuple(Fraction(p).limit_denominator(_LARGEST_DENOMINATOR) for p in values)
     if all(abs(float(q) - p) < _EXACT for p, q in zip(values, exact, strict=True)):
         proposals.append(exact)
