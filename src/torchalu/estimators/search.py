@@ -16,7 +16,6 @@ from torchalu.estimators.closed_form import (
     power_beside_structures,
     power_of_sum_structures,
     power_structures,
-    power_with_offset_structures,
     power_with_sum_structures,
     quadratic_structures,
     ratio_of_products_structures,
@@ -24,6 +23,7 @@ from torchalu.estimators.closed_form import (
     signed_factor_structures,
     split_structures,
     sum_library_structures,
+    sum_of_powers_structures,
     sum_over_root_structures,
     transformed_structures,
 )
@@ -118,9 +118,9 @@ def search_steps(
         ),
         Step("ratios of sums", FAMILIES[:-1], lambda: ratio_structures(learn)),
         Step(
-            "products beside a constant",
-            ("sum", "powers", "power_of_sum"),
-            lambda: power_with_offset_structures(learn),
+            "sums of powers",
+            ("sum", "powers", "sum_of_products", "power_of_sum"),
+            lambda: sum_of_powers_structures(learn, generator),
         ),
         Step(
             "sums of products",

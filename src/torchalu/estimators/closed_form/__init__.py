@@ -7,7 +7,6 @@ from torchalu.estimators.closed_form.linear import linear_structures, transforme
 from torchalu.estimators.closed_form.multilinear import multilinear_structures
 from torchalu.estimators.closed_form.power_beside import power_beside_structures
 from torchalu.estimators.closed_form.power_of_sum import power_of_sum_structures
-from torchalu.estimators.closed_form.power_with_offset import power_with_offset_structures
 from torchalu.estimators.closed_form.power_with_sum import power_with_sum_structures
 from torchalu.estimators.closed_form.powers import power_structures
 from torchalu.estimators.closed_form.products import quadratic_structures
@@ -16,6 +15,7 @@ from torchalu.estimators.closed_form.ratios_of_products import ratio_of_products
 from torchalu.estimators.closed_form.signed_factors import signed_factor_structures
 from torchalu.estimators.closed_form.splits import split_structures
 from torchalu.estimators.closed_form.sum_library import sum_library_structures
+from torchalu.estimators.closed_form.sums_of_powers import sum_of_powers_structures
 from torchalu.estimators.closed_form.sums_over_roots import sum_over_root_structures
 
 __all__ = [
@@ -27,7 +27,6 @@ __all__ = [
     "power_beside_structures",
     "power_of_sum_structures",
     "power_structures",
-    "power_with_offset_structures",
     "power_with_sum_structures",
     "quadratic_structures",
     "ratio_of_products_structures",
@@ -35,6 +34,7 @@ __all__ = [
     "signed_factor_structures",
     "split_structures",
     "sum_library_structures",
+    "sum_of_powers_structures",
     "sum_over_root_structures",
     "transformed_structures",
 ]

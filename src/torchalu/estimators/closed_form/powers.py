@@ -11,11 +11,11 @@ from torchalu.estimators.least_squares import Subset, sparse_fits
 from torchalu.estimators.structures import Structure, make_structure, monomial
 from torchalu.estimators.table import CanonicalTable
 
-_DENOMINATORS = (1, 2, 3, 4, 5, 10)
+DENOMINATORS = (1, 2, 3, 4, 5, 10)
 _NEAREST_DENOMINATOR = 5
-_LARGEST_DENOMINATOR = 100
+LARGEST_DENOMINATOR = 100
 _EXACT = 1e-9
-_LARGEST_POWER = 8
+LARGEST_POWER = 8
 _MOST_ROWS = 4000
 
 
@@ -55,12 +55,12 @@ def rounded(subset: Subset) -> Iterator[tuple[Fraction, ...]]:
     values = [float(p) for p in subset.coefficients]
     proposals = [
         tuple(Fraction(round(p * denominator), denominator) for p in values)
-        for denominator in _DENOMINATORS
+        for denominator in DENOMINATORS
     ]
     proposals.append(tuple(Fraction(p).limit_denominator(_NEAREST_DENOMINATOR) for p in values))
-    exact = tuple(Fraction(p).limit_denominator(_LARGEST_DENOMINATOR) for p in values)
+    exact = tuple(Fraction(p).limit_denominator(LARGEST_DENOMINATOR) for p in values)
     if all(abs(float(q) - p) < _EXACT for p, q in zip(values, exact, strict=True)):
         proposals.append(exact)
     for powers in dict.fromkeys(proposals):
-        if all(abs(p) <= _LARGEST_POWER for p in powers):
+        if all(abs(p) <= LARGEST_POWER for p in powers):
             yield powers
