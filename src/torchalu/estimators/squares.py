@@ -81,7 +81,11 @@ def _square(
     ]
     return min(
         ways,
-        key=lambda way: (not way.ratio.is_integer, way.ratio < 0 and not way.second.factors),
+        key=lambda way: (
+            not way.ratio.is_integer,
+            way.ratio < 0 and not way.second.factors,
+            way.first,
+        ),
     )
 
 

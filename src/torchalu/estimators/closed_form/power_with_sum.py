@@ -17,6 +17,7 @@ from torchalu.estimators.table import CanonicalTable
 
 _MOST_COLUMNS = 16
 _MOST_ROWS = 1000
+_DENOMINATORS = (1, 2, 3, 4)  # with finer ones a sum can pass for another
 _KEPT = 12
 _SIZES = 6
 
@@ -47,7 +48,7 @@ def power_with_sum_structures(table: CanonicalTable) -> Iterator[Structure]:
             for fit in _fits(logs, target, relative, _Pair(i, j, sign), X)
         ]
         for fit in heapq.nsmallest(_KEPT, fits, key=lambda fit: fit.cost):
-            for powers in rounded(fit.subset):
+            for powers in rounded(fit.subset, _DENOMINATORS):
                 term = fit.pair.term(usable, fit.subset.columns, powers)
                 if term is not None:
                     yield make_structure([term], offset=False)

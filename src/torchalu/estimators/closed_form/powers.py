@@ -47,17 +47,24 @@ def power_structures(table: CanonicalTable) -> Iterator[Structure]:
                     yield make_structure([term], offset=False)
 
 
-def rounded(subset: Subset) -> Iterator[tuple[Fraction, ...]]:
-    """The powers, all rounded to multiples of 1, 1/2, 1/3, 1/4, 1/5 or 1/10, or each up to 1/5.
+def rounded(
+    subset: Subset, denominators: tuple[int, ...] = DENOMINATORS
+) -> Iterator[tuple[Fraction, ...]]:
+    """The powers, all rounded to multiples of one over each denominator, or each to the nearest.
 
     Where they are fractions to nine digits, of denominators up to 100, these too.
+
+    Args:
+        subset: columns with the powers that were fitted.
+        denominators: ascending; the nearest are those up to 5.
     """
     values = [float(p) for p in subset.coefficients]
     proposals = [
         tuple(Fraction(round(p * denominator), denominator) for p in values)
-        for denominator in DENOMINATORS
+        for denominator in denominators
     ]
-    proposals.append(tuple(Fraction(p).limit_denominator(_NEAREST_DENOMINATOR) for p in values))
+    nearest = min(denominators[-1], _NEAREST_DENOMINATOR)
+    proposals.append(tuple(Fraction(p).limit_denominator(nearest) for p in values))
     exact = tuple(Fraction(p).limit_denominator(LARGEST_DENOMINATOR) for p in values)
     if all(abs(float(q) - p) < _EXACT for p, q in zip(values, exact, strict=True)):
         proposals.append(exact)
