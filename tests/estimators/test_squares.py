@@ -67,7 +67,7 @@ def test_measured_numbers_are_left_alone():
     assert complete_squares(numbers, [A2, AB, B2]) == ([], [0, 1, 2])
 
 
-@pytest.mark.parametrize("noise", [0.0, 0.003])
+@pytest.mark.parametrize("noise", [0.0, pytest.param(0.003, marks=pytest.mark.long)])
 def test_a_distance_is_written_as_one(noise):
     generator = np.random.default_rng(0)
     X = pd.DataFrame(generator.uniform(1, 5, (300, 4)), columns=["x1", "x2", "y1", "y2"])
