@@ -41,7 +41,7 @@ def draw_lengths(summary: pl.DataFrame, label: str = "model", *, title: str = ""
         ['badd']
     """
     check_columns(summary, ["task", label, "length", *_MEASURES])
-    least = summary["length"].min()
+    least = min(summary["length"].to_list())
     if least < 1:
         raise ValueError(f"length has {least}; allowed: 1 or more, on a logarithmic axis")
     tasks = summary["task"].unique(maintain_order=True).to_list()
