@@ -55,7 +55,7 @@ def test_values_of_a_constant():
     ("number", "noise"),
     [
         ("I.12.2", 0.0),
-        ("I.32.17", 0.0),
+        pytest.param("I.32.17", 0.0, marks=pytest.mark.long),
         ("bonus 6", 0.0),
         ("bonus 17", 0.0),
         ("bonus 19", 0.0),

@@ -92,11 +92,11 @@ def test_powers_of_a_product_in_fifths_and_tenths(noise):
     ("law", "noise"),
     [
         ("3*a**(17/10) + 2", 0.0),
-        ("3*a**(17/10) + 2", 0.01),
+        pytest.param("3*a**(17/10) + 2", 0.01, marks=pytest.mark.long),
         ("a**(2/3)/b**3 + 5", 0.003),
         ("sqrt(2*a**3*b**2/c**4 + 1)", 0.0),
-        ("1/(a**(3/2)/b**(5/2) + 2)", 0.003),
-        ("a**(3/5)*b/c**(6/5)", 0.01),
+        pytest.param("1/(a**(3/2)/b**(5/2) + 2)", 0.003, marks=pytest.mark.long),
+        pytest.param("a**(3/5)*b/c**(6/5)", 0.01, marks=pytest.mark.long),
     ],
 )
 def test_the_regressor_finds_power_laws_with_a_background(law, noise):
