@@ -15,24 +15,19 @@ other 1000 rows to 1e-7. Numbers that the estimator wrote as simple ones stay as
 
 from __future__ import annotations
 
-import argparse
 import csv
 import re
 import time
-from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from itertools import product
-from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import sympy
 from scipy.optimize import least_squares
-from scipy.stats import binomtest
 
-from torchalu.engine.cores import cores
+from benchmarks.trials import counts, write_table
 from torchalu.estimators import ArithmeticRegressor
 
 EQUATIONS = Path(__file__).with_name("feynman_equations.csv")
@@ -143,33 +138,13 @@ def run_trial(equation: Equation, noise: float, seed: int) -> Trial:
 
 def summarize(equation: Equation, noise: float, trials: list[Trial]) -> dict[str, object]:
     """A row of the table of results."""
-    found = sum(trial.found for trial in trials)
-    interval = binomtest(found, len(trials)).proportion_ci(method="wilson")
     return {
         "equation": equation.number,
         "formula": equation.formula,
         "noise": noise,
-        "seeds": len(trials),
-        "found": found,
-        "low": round(float(interval.low), 4),
-        "high": round(float(interval.high), 4),
+        **counts(sum(trial.found for trial in trials), len(trials)),
         "seconds": round(float(np.median([trial.seconds for trial in trials])), 3),
     }
-
-
-def run(seeds: int, workers: int) -> Iterator[dict[str, object]]:
-    """All equations, without and with noise."""
-    with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
-        started = [
-            (one, noise, [pool.submit(run_trial, one, noise, seed) for seed in range(seeds)])
-            for noise, one in product(NOISES, equations())
-        ]
-        for equation, noise, futures in started:
-            trials = [future.result() for future in futures]
-            for seed, trial in enumerate(trials):
-                if not trial.found:
-                    print(f"  seed {seed}: {trial.formula}")
-            yield summarize(equation, noise, trials)
 
 
 def _constant_symbols(count: int) -> list[sympy.Symbol]:
@@ -178,20 +153,8 @@ def _constant_symbols(count: int) -> list[sympy.Symbol]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--workers", type=int, default=cores())
-    parser.add_argument("--output", type=Path, default=RESULTS)
-    arguments = parser.parse_args()
-    rows = []
-    for row in run(arguments.seeds, arguments.workers):
-        rows.append(row)
-        print(row, flush=True)
-    arguments.output.parent.mkdir(parents=True, exist_ok=True)
-    with arguments.output.open("w", newline="") as file:
-        writer = csv.DictWriter(file, rows[0].keys(), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    cases = [{"equation": one, "noise": noise} for noise, one in product(NOISES, equations())]
+    write_table(__doc__, cases, run_trial, summarize, seeds=5, results=RESULTS)
 
 
 if __name__ == "__main__":

@@ -11,22 +11,16 @@ that each constant lies in its 95% interval.
 
 from __future__ import annotations
 
-import argparse
-import csv
 import time
-from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from itertools import product
-from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import sympy
-from scipy.stats import binomtest
 
-from torchalu.engine.cores import cores
+from benchmarks.trials import counts, write_table
 from torchalu.estimators import ArithmeticRegressor
 
 OF_UNIFORM = (
@@ -75,7 +69,7 @@ RESULTS = Path(__file__).parent.parent / "results" / "recovery.csv"
 class Trial:
     """One fit: whether it found the formula, whether the intervals hold, and how long it took."""
 
-    recovered: bool
+    found: bool
     covered: bool
     seconds: float
     formula: str
@@ -105,63 +99,32 @@ def run_trial(operation: str, noise: float, seed: int, distribution: str = UNIFO
     started = time.perf_counter()
     model = ArithmeticRegressor(random_state=seed).fit(X, y)
     seconds = time.perf_counter() - started
-    recovered = bool(sympy.simplify(model.formula_ - sympy.sympify(operation)) == 0)
+    found = bool(sympy.simplify(model.formula_ - sympy.sympify(operation)) == 0)
     covered = all(c.low - 1e-9 <= c.value <= c.high + 1e-9 for c in model.constants_.values())
-    return Trial(recovered, recovered and covered, seconds, str(model.formula_))
+    return Trial(found, found and covered, seconds, str(model.formula_))
 
 
 def summarize(
     operation: str, noise: float, distribution: str, trials: list[Trial]
 ) -> dict[str, object]:
     """A row of the table of results."""
-    recovered = sum(trial.recovered for trial in trials)
-    interval = binomtest(recovered, len(trials)).proportion_ci(method="wilson")
     return {
         "operation": operation,
         "columns": distribution,
         "irrelevant": len(IRRELEVANT[distribution]),
         "noise": noise,
-        "seeds": len(trials),
-        "recovered": recovered,
-        "low": round(float(interval.low), 4),
-        "high": round(float(interval.high), 4),
+        **counts(sum(trial.found for trial in trials), len(trials), "recovered"),
         "constants_covered": sum(trial.covered for trial in trials),
         "seconds": round(float(np.median([trial.seconds for trial in trials])), 3),
     }
 
 
-def run(seeds: int, workers: int) -> Iterator[dict[str, object]]:
-    """All operations, without and with noise."""
-    with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
-        started = []
-        for noise, (operation, columns) in product(NOISES, LAWS):
-            trials = [
-                pool.submit(run_trial, operation, noise, seed, columns) for seed in range(seeds)
-            ]
-            started.append((operation, noise, columns, trials))
-        for operation, noise, columns, futures in started:
-            trials = [future.result() for future in futures]
-            for seed, trial in enumerate(trials):
-                if not trial.recovered:
-                    print(f"  seed {seed}: {trial.formula}")
-            yield summarize(operation, noise, columns, trials)
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seeds", type=int, default=20)
-    parser.add_argument("--workers", type=int, default=cores())
-    parser.add_argument("--output", type=Path, default=RESULTS)
-    arguments = parser.parse_args()
-    rows = []
-    for row in run(arguments.seeds, arguments.workers):
-        rows.append(row)
-        print(row, flush=True)
-    arguments.output.parent.mkdir(parents=True, exist_ok=True)
-    with arguments.output.open("w", newline="") as file:
-        writer = csv.DictWriter(file, rows[0].keys(), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    cases = [
+        {"operation": operation, "noise": noise, "distribution": distribution}
+        for noise, (operation, distribution) in product(NOISES, LAWS)
+    ]
+    write_table(__doc__, cases, run_trial, summarize, seeds=20, results=RESULTS)
 
 
 if __name__ == "__main__":
