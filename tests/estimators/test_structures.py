@@ -169,6 +169,33 @@ def test_a_longer_formula_costs_more():
     assert description_nats(short, 3) < description_nats(long, 3) < description_nats(long, 30)
 
 
+@pytest.mark.parametrize("power", [Fraction(1), HALF, Fraction(-1)])
+def test_what_all_terms_share_is_named_once_as_it_stands_before_the_power(power):
+    """c*sqrt(a**2 + b) is longer than sqrt(a**2 + b) by a column and two operators."""
+    alone = [monomial({0: 2}), monomial({1: 1})]
+    times = [monomial({0: 2, 2: 1 / power}), monomial({1: 1, 2: 1 / power})]
+    price = np.log(4) + 2 * np.log(6)
+    for offset in (False, True):
+        short, long = (make_structure(terms, offset, power) for terms in (alone, times))
+        more = description_nats(long, 3) - description_nats(short, 3)
+        assert more > price + 1 if offset else more == pytest.approx(price)
+
+
+def test_powers_of_which_all_terms_have_a_part_are_named_once():
+    """1/(a*c**4) - b/(a*c**6) as (1 - b/c**2)/(a*c**4): six operators less two of the powers."""
+    shared = make_structure([monomial({0: -1, 2: -4}), monomial({0: -1, 1: 1, 2: -6})], False)
+    columns, operators, powers = 4, 4 + 3 + 1, np.log(4) + np.log(2)  # -1, -4 and -2; a product
+    expected = columns * np.log(4) + operators * np.log(6) + powers
+    assert description_nats(shared, 3) == pytest.approx(expected)
+
+
+def test_an_offset_costs_an_operator():
+    terms = [monomial({0: 1, 1: 1})]
+    without, with_one = (make_structure(terms, offset) for offset in (False, True))
+    more = description_nats(with_one, 3) - description_nats(without, 3)
+    assert more == pytest.approx(np.log(6))
+
+
 @pytest.mark.parametrize("beside", [[], [monomial({2: 2}), Term(())]])
 @pytest.mark.parametrize("power", [Fraction(1), Fraction(-1), Fraction(2)])
 def test_expression_equals_the_structure(power, beside):

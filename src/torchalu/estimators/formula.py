@@ -14,7 +14,14 @@ from torchalu.estimators.constants import Multiple
 from torchalu.estimators.selection import Candidate, make_candidate
 from torchalu.estimators.simple_numbers import PiMultiple, Simple, take_out
 from torchalu.estimators.squares import Square, complete_squares
-from torchalu.estimators.structures import Factor, Structure, Term, make_term
+from torchalu.estimators.structures import (
+    Factor,
+    Structure,
+    Term,
+    divided,
+    make_term,
+    shared_factors,
+)
 from torchalu.estimators.table import CanonicalTable
 from torchalu.tasks.table_names import quoted
 
@@ -123,7 +130,7 @@ def _common_powers(candidate: Candidate, positive: Collection[int]) -> tuple[Ter
     stay products.
     """
     structure = candidate.structure
-    common = _common(structure.summands) if len(structure.summands) > 1 else []
+    common = shared_factors(structure.summands) if len(structure.summands) > 1 else []
     plain = structure.power == 1 and not structure.below
     if plain and _shared_constant(candidate) is None:
         common = [factor for factor in common if not factor.is_column]
@@ -131,21 +138,7 @@ def _common_powers(candidate: Candidate, positive: Collection[int]) -> tuple[Ter
         columns = [[(j, 1)] for j in positive]
         common = [f for f in common if f.constant == 0 and list(f.coefficients) in columns]
     before = make_term(replace(f, power=f.power * structure.power) for f in common)
-    inverse = [replace(factor, power=-factor.power) for factor in common]
-    left = [make_term([*term.factors, *inverse]) or Term(()) for term in structure.summands]
-    return before or Term(()), left
-
-
-def _common(terms: Sequence[Term]) -> list[Factor]:
-    """Factors of all terms, each with the power nearest to 0 that one of them has it to."""
-    powers: dict[Factor, list[Fraction]] = {}
-    for factor in (factor for term in terms for factor in term.factors):
-        powers.setdefault(replace(factor, power=Fraction(1)), []).append(factor.power)
-    return [
-        replace(base, power=min(own, key=abs))
-        for base, own in powers.items()
-        if len(own) == len(terms) and (min(own) > 0 or max(own) < 0)
-    ]
+    return before or Term(()), [divided(term, common) for term in structure.summands]
 
 
 def _square(square: Square, symbols: Sequence[sympy.Symbol]) -> Expr:

@@ -17,8 +17,8 @@ power -1, or terms below with r = 1. A power of a sum has another q, or r = 1/2.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -203,6 +203,24 @@ def monomial(powers: Mapping[int, Fraction | int]) -> Term | None:
     return make_term(make_factor({column: 1}, 0, power) for column, power in powers.items())
 
 
+def shared_factors(terms: Sequence[Term]) -> list[Factor]:
+    """Factors of all terms, each with the power nearest to 0 that one of them has it to."""
+    powers: dict[tuple, list[Fraction]] = {}
+    for factor in (factor for term in terms for factor in term.factors):
+        powers.setdefault((factor.coefficients, factor.constant), []).append(factor.power)
+    return [
+        Factor(*base, min(own, key=abs))
+        for base, own in powers.items()
+        if len(own) == len(terms) and (min(own) > 0 or max(own) < 0)
+    ]
+
+
+def divided(term: Term, factors: Iterable[Factor]) -> Term:
+    """What factors leave of a term that has them."""
+    inverse = [replace(factor, power=-factor.power) for factor in factors]
+    return make_term([*term.factors, *inverse]) or Term(())
+
+
 def family_of(structure: Structure) -> str:
     """The name of the family that a structure belongs to (see `FAMILIES`)."""
     if structure.power != 1 or structure.root_below:
@@ -253,20 +271,41 @@ def description_nats(structure: Structure, features: int) -> float:
     """Nats that name the discrete part: a choice of column or of operator a node.
 
     A column costs the logarithm of the number of columns, an operator that of six (sum,
-    difference, product, quotient, power, end), an integer k that of k and two.
+    difference, product, quotient, power, end), an integer k that of k and two. Factors that all
+    terms of a sum share are named once, before it and its power, where that is shorter.
     """
-    column, operator = math.log(features + 1), math.log(6)
-    operators = len(structure.beside) + len(structure.below)
-    total = _power_nats(structure.power) + operator * operators
+    operators = structure.offset + len(structure.beside) + len(structure.below)
+    total = _power_nats(structure.power) + math.log(6) * operators
     total += _power_nats(Fraction(1, 2)) if structure.root_below else 0.0
-    for term in structure.multiplied:
-        for factor in term.factors:
-            mentions = len(factor.coefficients)
-            integers = [abs(k) for _, k in factor.coefficients if abs(k) != 1]
-            integers += [abs(factor.constant)] if factor.constant else []
-            total += mentions * (column + operator)
-            total += sum(math.log(k + 2) + operator for k in integers)
-            total += _power_nats(factor.power)
+    total += _sum_nats(structure.summands, structure.power, features)
+    total += _sum_nats(structure.below, Fraction(1), features)
+    return total + sum(_term_nats(term, features) for term in structure.beside)
+
+
+def _sum_nats(terms: tuple[Term, ...], power: Fraction, features: int) -> float:
+    """Nats of a sum's terms; factors that all share are named once, before the sum's power."""
+    nats = sum(_term_nats(term, features) for term in terms)
+    if len(terms) < 2 or not all(term.factors for term in terms):
+        return nats
+    shared = shared_factors(terms)
+    if not shared:
+        return nats
+    left = [divided(term, shared) for term in terms]
+    before = Term(tuple(replace(factor, power=factor.power * power) for factor in shared))
+    apart = _term_nats(before, features)
+    return min(nats, apart + math.log(6) + sum(_term_nats(term, features) for term in left))
+
+
+def _term_nats(term: Term, features: int) -> float:
+    """Nats of a term's factors."""
+    column, operator = math.log(features + 1), math.log(6)
+    total = 0.0
+    for factor in term.factors:
+        integers = [abs(k) for _, k in factor.coefficients if abs(k) != 1]
+        integers += [abs(factor.constant)] if factor.constant else []
+        total += len(factor.coefficients) * (column + operator)
+        total += sum(math.log(k + 2) + operator for k in integers)
+        total += _power_nats(factor.power)
     return total
 
 
