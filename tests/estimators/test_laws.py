@@ -36,6 +36,29 @@ def test_sums_of_third_and_fourth_powers(law):
     assert model.certificate_.exact
 
 
+@pytest.mark.parametrize("noise", [0.0, pytest.param(0.01, marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    ("law", "ranges"),
+    [
+        ("f*sqrt(1 + b)/sqrt(1 - b)", {"f": (1, 5), "b": (-0.9, 0.9)}),  # light of a moving source
+        ("sqrt(c + v)*f/sqrt(c - v)", {"f": (1, 5), "v": (1, 2), "c": (3, 10)}),  # likewise
+        ("((n - m)/(n + m))**2", {"n": (1, 3), "m": (1, 3)}),  # light that a surface sends back
+        ("r*s/((n - 1)*(r + s))", {"n": (1.3, 2), "r": (1, 3), "s": (4, 8)}),  # a lens
+        ("a*b/((a + c)*(b + d))", dict.fromkeys("abcd", (1, 5))),  # an enzyme of two substrates
+    ],
+)
+def test_products_of_powers_of_two_sums(law, ranges, noise):
+    generator = np.random.default_rng(0)
+    columns = {name: generator.uniform(*bounds, 200) for name, bounds in ranges.items()}
+    model = fitted(law, columns, noise)
+    names = {name: sympy.Symbol(name, positive=True) for name in ranges}
+    found, wanted = (
+        sympy.sympify(str(f), locals=names) for f in (model.formula_, sympy.sympify(law))
+    )
+    assert sympy.simplify(found / wanted) == 1
+    assert model.certificate_.exact is (noise == 0)
+
+
 @pytest.mark.parametrize("power", ["3/4", "2/5", "7/4", "2/7", "237/100"])
 def test_powers_that_are_fractions(power):
     law = f"17*a**({power})/5"

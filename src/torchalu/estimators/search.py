@@ -16,7 +16,7 @@ from torchalu.estimators.closed_form import (
     power_beside_structures,
     power_of_sum_structures,
     power_structures,
-    power_with_sum_structures,
+    powers_with_sums_structures,
     quadratic_structures,
     ratio_of_products_structures,
     ratio_structures,
@@ -112,7 +112,7 @@ def search_steps(
         Step("sums", FAMILIES, lambda: linear_structures(learn)),  # and the constant, of no family
         Step("products of powers", products[:2], lambda: power_structures(learn)),
         Step("powers of sums", one_term[1:], lambda: transformed_structures(learn)),
-        Step("products with one sum", one_term, lambda: power_with_sum_structures(learn)),
+        Step("products with sums", FAMILIES, lambda: powers_with_sums_structures(learn)),
         Step(
             "quadratic forms", (*products, "sum_of_products"), lambda: quadratic_structures(learn)
         ),

@@ -7,8 +7,8 @@ from torchalu.estimators.closed_form.linear import linear_structures, transforme
 from torchalu.estimators.closed_form.multilinear import multilinear_structures
 from torchalu.estimators.closed_form.power_beside import power_beside_structures
 from torchalu.estimators.closed_form.power_of_sum import power_of_sum_structures
-from torchalu.estimators.closed_form.power_with_sum import power_with_sum_structures
 from torchalu.estimators.closed_form.powers import power_structures
+from torchalu.estimators.closed_form.powers_with_sums import powers_with_sums_structures
 from torchalu.estimators.closed_form.products import quadratic_structures
 from torchalu.estimators.closed_form.ratios import ratio_structures
 from torchalu.estimators.closed_form.ratios_of_products import ratio_of_products_structures
@@ -27,7 +27,7 @@ __all__ = [
     "power_beside_structures",
     "power_of_sum_structures",
     "power_structures",
-    "power_with_sum_structures",
+    "powers_with_sums_structures",
     "quadratic_structures",
     "ratio_of_products_structures",
     "ratio_structures",
