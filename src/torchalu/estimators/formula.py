@@ -130,7 +130,8 @@ def _common_powers(candidate: Candidate, positive: Collection[int]) -> tuple[Ter
     stay products.
     """
     structure = candidate.structure
-    common = shared_factors(structure.summands) if len(structure.summands) > 1 else []
+    several = len(structure.summands) > 1
+    common = shared_factors(structure.summands, structure.power) if several else []
     plain = structure.power == 1 and not structure.below
     if plain and _shared_constant(candidate) is None:
         common = [factor for factor in common if not factor.is_column]

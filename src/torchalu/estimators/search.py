@@ -16,6 +16,7 @@ from torchalu.estimators.closed_form import (
     power_beside_structures,
     power_of_sum_structures,
     power_structures,
+    powers_of_two_terms_structures,
     powers_with_sums_structures,
     quadratic_structures,
     ratio_of_products_structures,
@@ -117,6 +118,11 @@ def search_steps(
             "quadratic forms", (*products, "sum_of_products"), lambda: quadratic_structures(learn)
         ),
         Step("ratios of sums", FAMILIES[:-1], lambda: ratio_structures(learn)),
+        Step(
+            "powers of sums of two products",
+            ("sum", "powers", "sum_of_products", "power_of_sum"),
+            lambda: powers_of_two_terms_structures(learn, generator),
+        ),
         Step(
             "sums of powers",
             ("sum", "powers", "sum_of_products", "power_of_sum"),

@@ -20,8 +20,11 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache, partial
 
 import numpy as np
+
+_MENTION = 2 * math.log(6)
 
 FAMILIES = (
     "sum",
@@ -203,16 +206,41 @@ def monomial(powers: Mapping[int, Fraction | int]) -> Term | None:
     return make_term(make_factor({column: 1}, 0, power) for column, power in powers.items())
 
 
-def shared_factors(terms: Sequence[Term]) -> list[Factor]:
-    """Factors of all terms, each with the power nearest to 0 that one of them has it to."""
-    powers: dict[tuple, list[Fraction]] = {}
-    for factor in (factor for term in terms for factor in term.factors):
-        powers.setdefault((factor.coefficients, factor.constant), []).append(factor.power)
-    return [
-        Factor(*base, min(own, key=abs))
-        for base, own in powers.items()
-        if len(own) == len(terms) and (min(own) > 0 or max(own) < 0)
-    ]
+def shared_factors(terms: Sequence[Term], power: Fraction = Fraction(1)) -> list[Factor]:
+    """What may be taken out of all terms of a sum, so that all powers are the shortest to write.
+
+    Of each base that is one of the powers that the terms have it to, 0 for a term that does not
+    mention it.
+
+    Args:
+        terms: of the sum.
+        power: of the sum; what is taken out is raised to it.
+
+    Example:
+        >>> terms = [monomial({0: -4}), monomial({0: -6, 1: 2})]
+        >>> shared_factors(terms, Fraction(-1, 2)) == [make_factor({0: 1}, 0, -4)]
+        True
+    """
+    powers: dict[tuple[tuple[tuple[int, int], ...], int], list[Fraction]] = {}
+    for term in terms:
+        for factor in term.factors:
+            powers.setdefault((factor.coefficients, factor.constant), []).append(factor.power)
+    shared = []
+    for (coefficients, constant), own in powers.items():
+        without = len(terms) - len(own)
+        worthwhile = [one for one in dict.fromkeys(own) if own.count(one) > without]
+        taken = min((Fraction(0), *worthwhile), key=partial(_taken_nats, own, without, power))
+        if taken:
+            shared.append(Factor(coefficients, constant, taken))
+    return shared
+
+
+def _taken_nats(own: list[Fraction], without: int, power: Fraction, taken: Fraction) -> float:
+    """What it takes to write a base that some terms have to powers, and others do not mention."""
+    if not taken:
+        return sum(_MENTION + _power_nats(one) for one in own)
+    left = [one - taken for one in own if one != taken] + [-taken] * without
+    return sum(_MENTION + _power_nats(one) for one in (taken * power, *left))
 
 
 def divided(term: Term, factors: Iterable[Factor]) -> Term:
@@ -267,6 +295,7 @@ def inverses(structure: Structure) -> int:
     return sum(power < 0 for power in (*powers, structure.power)) + bool(structure.below)
 
 
+@lru_cache(maxsize=4096)
 def description_nats(structure: Structure, features: int) -> float:
     """Nats that name the discrete part: a choice of column or of operator a node.
 
@@ -285,9 +314,7 @@ def description_nats(structure: Structure, features: int) -> float:
 def _sum_nats(terms: tuple[Term, ...], power: Fraction, features: int) -> float:
     """Nats of a sum's terms; factors that all share are named once, before the sum's power."""
     nats = sum(_term_nats(term, features) for term in terms)
-    if len(terms) < 2 or not all(term.factors for term in terms):
-        return nats
-    shared = shared_factors(terms)
+    shared = shared_factors(terms, power) if len(terms) > 1 else []
     if not shared:
         return nats
     left = [divided(term, shared) for term in terms]

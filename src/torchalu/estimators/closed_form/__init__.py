@@ -8,6 +8,7 @@ from torchalu.estimators.closed_form.multilinear import multilinear_structures
 from torchalu.estimators.closed_form.power_beside import power_beside_structures
 from torchalu.estimators.closed_form.power_of_sum import power_of_sum_structures
 from torchalu.estimators.closed_form.powers import power_structures
+from torchalu.estimators.closed_form.powers_of_two_terms import powers_of_two_terms_structures
 from torchalu.estimators.closed_form.powers_with_sums import powers_with_sums_structures
 from torchalu.estimators.closed_form.products import quadratic_structures
 from torchalu.estimators.closed_form.ratios import ratio_structures
@@ -27,6 +28,7 @@ __all__ = [
     "power_beside_structures",
     "power_of_sum_structures",
     "power_structures",
+    "powers_of_two_terms_structures",
     "powers_with_sums_structures",
     "quadratic_structures",
     "ratio_of_products_structures",

@@ -30,7 +30,6 @@ _KEPT = 12
 _CHUNK = 500
 _ALIKE = 1e-10
 _LEAST_LEFT = 1e-14
-_ROOTS = {Fraction(1), Fraction(-1), Fraction(1, 2), Fraction(-1, 2)}
 
 
 def powers_with_sums_structures(table: CanonicalTable) -> Iterator[Structure]:
@@ -88,7 +87,7 @@ class _Base:
 
     def values(self, X: np.ndarray) -> np.ndarray:
         """The sum on each row."""
-        return self.constant + sum(k * X[:, j] for j, k in self.coefficients.items())
+        return X[:, [*self.coefficients]] @ [*self.coefficients.values()] + self.constant
 
     def turned(self) -> _Base:
         """The sum times -1."""
@@ -112,7 +111,7 @@ def _as_difference_of_squares(term: Term) -> Iterator[Structure]:
     """A product with a power of (a - b) (a + b) as that power of a difference of two terms."""
     sums = [factor for factor in term.factors if not factor.is_column]
     powers = {factor.power for factor in sums}
-    if len(sums) != 2 or len(powers) != 1 or not powers <= _ROOTS:
+    if len(sums) != 2 or len(powers) != 1:
         return
     (power,) = powers
     (a, b), (c, d) = ([k for _, k in _summands(factor)] for factor in sums)
