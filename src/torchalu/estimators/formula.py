@@ -50,8 +50,8 @@ def to_expression(
 ) -> Expr:
     """The candidate as a formula in the columns' names.
 
-    A constant before a sum stays before it: it is not multiplied out. Powers that all terms of a
-    root, of a reciprocal or above a sum have in common stand before it, as in
+    A constant before a sum stays before it: it is not multiplied out. Powers of columns that terms
+    of a power of a sum or above a sum have stand before it where that is shorter to write, as in
     `c**2*m/sqrt(1 - v**2/c**2)`, and so do powers of sums that all terms have in common, a constant
     of which all others are multiples, and what simple numbers in a root or a reciprocal have in
     common, as in `pi*r*sqrt(h**2 + r**2)`. In these squares are completed, as in

@@ -55,12 +55,13 @@ class ArithmeticRegressor(RegressorMixin, BaseEstimator):
 
     with whole numbers m and n, rational powers p and q, as few real constants c and d as the data
     need, and b 1, a column or a power of one: sums, products of powers, products of sums, sums of
-    products, ratios of sums, and roots and reciprocals of such sums, by themselves or beside b. Or
-    the ratio of two such sums with q = 1 and d = 0, with real constants in both. Candidates come
-    from closed forms, from stacks of NAU, NMU and RealNPU that the native trainer restarts many
-    times, and from changing both bit by bit. Each is fitted without the held-out rows, and the
-    shortest description of all rows wins: of formulas that explain the data equally well the
-    simplest. Its constants are then fitted to all rows, and the formula is checked on all rows.
+    products, ratios of sums, and roots and reciprocals of such sums, by themselves or beside b; of
+    sums of two products other powers, too. Or the ratio of two such sums with q = 1 and d = 0, with
+    real constants in both. Candidates come from closed forms, from stacks of NAU, NMU and RealNPU
+    that the native trainer restarts many times, and from changing both bit by bit. Each is fitted
+    without the held-out rows, and the shortest description of all rows wins: of formulas that
+    explain the data equally well the simplest. Its constants are then fitted to all rows, and the
+    formula is checked on all rows.
 
     Args:
         restarts: starts of each stack in the native trainer; 0 leaves the trainer out.
