@@ -316,3 +316,49 @@ def test_every_constant_lies_in_its_own_interval():
     year = np.arange(1990.0, 2020.0)
     constants = fitted("(year - 2000)**2", {"year": year}).constants_.values()
     assert all(constant.low <= constant.value <= constant.high for constant in constants)
+
+
+@pytest.mark.parametrize("noise", [0.0, pytest.param(0.01, marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    "law",
+    [
+        "a + 2*b",
+        "3*a*b**2/c",
+        "1.73*(a - 4*b - 5*c)**2",
+        "sqrt(a**2 + b**2)",
+        "1/(1/a + b/c)",
+        "(a*b + c)/(a + c)",
+        "a*(b**2 + c**2)**(-3/2)",
+        "sqrt(a**2 + b**2) + c",
+    ],
+)
+def test_the_opposite_of_a_target_above_zero_has_the_opposite_formula(law, noise):
+    X = uniform(200, "abc")
+    y = sympy.lambdify(list(X), sympy.sympify(law))(X.a, X.b, X.c)
+    y = y * (1 + noise * np.random.default_rng(1).standard_normal(200))
+    assert y.min() > 0
+    above, below = (ArithmeticRegressor(random_state=0).fit(X, t) for t in (y, -y))
+    assert below.formula_ == -above.formula_
+    assert below.certificate_.exact is above.certificate_.exact is (noise == 0)
+    np.testing.assert_allclose(below.predict(X), -above.predict(X), rtol=1e-13)
+    assert list(map(str, below.candidates_.formula)) == [str(-f) for f in above.candidates_.formula]
+    for name, constant in below.constants_.items():
+        other = above.constants_[name]
+        assert constant.low <= constant.value <= constant.high
+        assert (constant.value, constant.low, constant.high) in [
+            (other.value, other.low, other.high),
+            (-other.value, -other.high, -other.low),
+        ]
+
+
+def test_constants_of_an_opposite_are_those_of_its_formula():
+    X = uniform(200, "abc")
+    constants = ArithmeticRegressor(random_state=0).fit(X, -2 * X.a - 3 * X.b).constants_
+    assert {name: one.value for name, one in constants.items()} == pytest.approx(
+        {"coefficient of a": -2, "coefficient of b": -3}
+    )
+    model = ArithmeticRegressor(random_state=0).fit(X, -np.sqrt(2 * X.a**2 + 3) - 5 * X.b)
+    assert str(model.formula_) == "-5*b - sqrt(2*a**2 + 3)"
+    assert {name: one.value for name, one in model.constants_.items()} == pytest.approx(
+        {"scale": 2, "offset": 3, "added coefficient of b": -5}
+    )

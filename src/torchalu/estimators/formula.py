@@ -46,7 +46,7 @@ class Constant:
 
 
 def to_expression(
-    candidate: Candidate, names: Sequence[str], positive: Collection[int] = ()
+    candidate: Candidate, names: Sequence[str], positive: Collection[int] = (), sign: int = 1
 ) -> Expr:
     """The candidate as a formula in the columns' names.
 
@@ -61,6 +61,7 @@ def to_expression(
         candidate: what is to be written.
         names: of the columns.
         positive: columns above 0 on all rows: the root of such a column's square is the column.
+        sign: 1, or -1 for the opposite of what the candidate says.
     """
     symbols = [sympy.Symbol(name) for name in names]
     structure = candidate.structure
@@ -70,16 +71,18 @@ def to_expression(
     terms = [term_expression(term, symbols) for term in (*summands, *others)]
     parts = [_scaled(value, term) for value, term in zip(values, terms, strict=True)]
     inside = len(summands)
-    total = Add(*parts[:inside])
+    raised = Add(*parts[:inside])
     if structure.power != 1:
         squares, left = complete_squares(values[:inside], summands)
-        total = Add(*(parts[k] for k in left), *(_square(square, symbols) for square in squares))
-    power = Pow(_scaled(scale, total), _rational(structure.power))
+        raised = Add(*(parts[k] for k in left), *(_square(square, symbols) for square in squares))
+    power = Pow(_scaled(scale, raised), _rational(structure.power))
     product = Mul(before, term_expression(common, symbols), power)
     if structure.below:
         below = Add(*parts[inside:])
-        return product / (sympy.sqrt(below) if structure.root_below else below)
-    return Add(product, *parts[inside:])
+        total = product / (sympy.sqrt(below) if structure.root_below else below)
+    else:
+        total = Add(product, *parts[inside:])
+    return -total if sign < 0 else total
 
 
 def _numbers(candidate: Candidate, names: Sequence[str]) -> tuple[Expr, Expr, list[Expr]]:
@@ -177,6 +180,7 @@ def constants_of(
     table: CanonicalTable,
     names: Sequence[str],
     positive: Collection[int] = (),
+    sign: int = 1,
 ) -> dict[str, Constant]:
     """The candidate's constants by name, each with the interval that all rows give it.
 
@@ -185,20 +189,23 @@ def constants_of(
     has an `added coefficient of`, or is the `added constant`; what stands below has a `denominator
     coefficient of`, or is the `denominator constant`, but for the one in whose unit the others are.
     A column whose name is not one word stands in backticks, as in the printed formula. The
-    interval of a constant holds that of a fit
-    in which it is free, so that a simple number can be compared with what the rows say, and that of
-    a fit in which all are, so that it allows for the rounding of the others.
+    interval of a constant holds that of a fit in which it is free, so that a simple number can be
+    compared with what the rows say, and that of a fit in which all are, so that it allows for the
+    rounding of the others. A sign is that of the constants of a sum, and of those beside a power of
+    a sum, before which it stands.
 
     Args:
         candidate: whose constants they are.
         table: all rows.
         names: of the columns.
         positive: columns above 0 on all rows.
+        sign: 1, or -1 for those of the opposite of what the candidate says.
     """
     structure, fixed = candidate.structure, candidate.fixed
     _, summands = _common_powers(candidate, positive)
     labels = _labels(structure, summands, [sympy.Symbol(quoted(name)) for name in names])
     constants = {}
+    inside = len(summands)
     above = len(labels) - len(structure.below)
     unit = next((k for k in range(above, len(labels)) if fixed[k] in (1, -1)), None)
     given = tuple(value if k == unit else None for k, value in enumerate(fixed))
@@ -214,6 +221,8 @@ def constants_of(
         low = min((low for low, _ in fits), default=-math.inf)
         high = max((high for _, high in fits), default=math.inf)
         value = float(candidate.fit.values[index])
+        if sign < 0 and (index < inside) == (structure.power == 1):
+            value, low, high = -value, -high, -low
         constants[label] = Constant(value, low, high, fixed[index] is None)
     return constants
 

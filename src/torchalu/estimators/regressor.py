@@ -151,7 +151,8 @@ class ArithmeticRegressor(RegressorMixin, BaseEstimator):
         random = check_random_state(self.random_state)
         generator = np.random.default_rng(random.randint(2**31 - 1, size=4))
         checked = self._checked(X, y, sample_weight)
-        table = self._canonical(checked)
+        sign = -1 if np.all(checked.y <= 0) else 1
+        table = self._canonical(checked, sign)
         split = hold_out(table, self.holdout, HOLDOUT_FRACTION, generator)
         seed = int(generator.integers(2**31))
 
@@ -162,7 +163,7 @@ class ArithmeticRegressor(RegressorMixin, BaseEstimator):
 
         families = FAMILIES if self.families is None else tuple(self.families)
         with stage_reporter(self.verbose) as report, threadpool_limits(1, user_api="blas"):
-            self._keep(search(split, families, native, generator, report), table)
+            self._keep(search(split, families, native, generator, report), table, sign)
         self.certificate_ = self._certify(checked, table.tolerance)
         return self
 
@@ -272,11 +273,13 @@ class ArithmeticRegressor(RegressorMixin, BaseEstimator):
             dtype=counted.dtype,
         )
 
-    def _canonical(self, checked: Table) -> CanonicalTable:
-        """The rows in canonical order, with the tolerance that their precision allows."""
+    def _canonical(self, checked: Table, sign: int) -> CanonicalTable:
+        """The rows in canonical order, the target times a sign, with the tolerance of the data."""
         given = self.tolerance
         tolerance = default_tolerance(checked.dtype) if given is None else float(given)
-        return canonical_table(checked.X, checked.y, checked.sample_weight, self._names, tolerance)
+        return canonical_table(
+            checked.X, sign * checked.y, checked.sample_weight, self._names, tolerance
+        )
 
     def _certify(self, checked: Table, tolerance: float) -> Certificate:
         """Checks the formula on every row."""
@@ -288,7 +291,7 @@ class ArithmeticRegressor(RegressorMixin, BaseEstimator):
             tolerance=tolerance,
         )
 
-    def _keep(self, ranked: list[Candidate], table: CanonicalTable) -> None:
+    def _keep(self, ranked: list[Candidate], table: CanonicalTable, sign: int) -> None:
         """Fits the best candidate to all rows, certifies it, and lists those that came close."""
         rows, seen = [], set()
         positive = np.flatnonzero(np.all(table.X > 0, axis=0)).tolist()
@@ -297,13 +300,13 @@ class ArithmeticRegressor(RegressorMixin, BaseEstimator):
                 break
             whole = make_candidate(candidate.structure, table, candidate.fixed)
             whole = candidate if whole is None else whole
-            formula = to_expression(whole, self._names, positive)
+            formula = to_expression(whole, self._names, positive, sign)
             if str(formula) in seen:
                 continue
             seen.add(str(formula))
             if not rows:
                 self.formula_ = formula
-                self.constants_ = constants_of(whole, table, self._names, positive)
+                self.constants_ = constants_of(whole, table, self._names, positive, sign)
             rows.append(_listed(candidate, whole, formula, table))
         self.candidates_ = DataFrame(rows)
 
