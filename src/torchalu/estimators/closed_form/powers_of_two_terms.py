@@ -38,14 +38,17 @@ def powers_of_two_terms_structures(
     r"""Products of powers times any power of 1 + c prod_j x_j**d_j, such as (1 + r/a)**(-2)/r.
 
     In log\|y\| = log\|c_0\| + a . log\|x\| + q log(1 + c prod_j x_j**d_j) the powers a, d and q and
-    the constant c are learned at once, of either sign of c from eight starts, where it is least
-    squares that give a and q for the others. Then all powers are rounded one by one, for each of
-    the four nearest halves within three standard errors of q. The targets have one sign, and so has
+    the constant c are learned at once, for either sign of c from eight random d, beside which a and
+    q are those of least squares. Then all powers are rounded one by one, q last, or first to each
+    of the four nearest halves within three standard errors. The target has one sign, and so has
     each column. Of fewer than 30 rows only formulas that explain them to nine digits are taken.
 
     Args:
         table: the rows to learn from.
         generator: where starts come from.
+
+    Source:
+        Marquardt 1963.
     """
     table = table.thin(_MOST_ROWS)
     signs = np.abs(np.sign(table.X).sum(axis=0))
