@@ -56,6 +56,7 @@ def test_values_of_a_constant():
     [
         ("I.12.2", 0.0),
         pytest.param("I.32.17", 0.0, marks=pytest.mark.long),
+        pytest.param("II.11.28", 0.01, marks=pytest.mark.long),
         ("bonus 6", 0.0),
         ("bonus 17", 0.0),
         ("bonus 19", 0.0),

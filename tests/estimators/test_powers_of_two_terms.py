@@ -66,6 +66,15 @@ def test_few_rows_tell_it_only_where_they_are_exact():
     assert found_in(X[:7], y[:7]) == []  # as many rows as are learned
 
 
+@pytest.mark.parametrize(("power", "noisy_too"), [(Fraction(4), True), (Fraction(5), False)])
+def test_powers_above_the_fourth_are_told_only_by_exact_data(power, noisy_too):
+    X = drawn(columns=2)
+    y = X[:, 0] * (1 + 0.7 * X[:, 1]) ** float(power)
+    wanted = law(power, {1: 1}, {0: Fraction(1)})
+    assert wanted in found_in(X, y)
+    assert (wanted in found_in(X, noisy(y, 0.003))) is noisy_too
+
+
 def test_targets_and_columns_have_one_sign():
     X = drawn()
     y = X[:, 0] * (1 + 0.7 * X[:, 1]) ** -2

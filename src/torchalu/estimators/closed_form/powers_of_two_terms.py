@@ -26,6 +26,7 @@ _FEWEST_ROWS = 30
 _STARTS = 8
 _SPREAD = 1.5
 _TRIED = 4
+_LARGEST_UNDER_NOISE = 4  # with larger ones a power can pass for a ratio of sums
 _NEAR = 2.0
 _UNKNOWN = 2.0
 _LARGEST_EXPONENT = 300.0
@@ -41,7 +42,8 @@ def powers_of_two_terms_structures(
     the constant c are learned at once, for either sign of c from eight random d, beside which a and
     q are those of least squares. Then all powers are rounded one by one, q last, or first to each
     of the four nearest halves within three standard errors. The target has one sign, and so has
-    each column. Of fewer than 30 rows only formulas that explain them to nine digits are taken.
+    each column. Of fewer than 30 rows only formulas that explain them to nine digits are taken, and
+    so are powers q above the fourth.
 
     Args:
         table: the rows to learn from.
@@ -75,7 +77,8 @@ def powers_of_two_terms_structures(
             continue
         for fractions, fit in problem.all_rounded(best):
             structure, exact = _structure(fractions, columns), fit.error < least
-            if structure is not None and (exact or len(table.y) >= _FEWEST_ROWS):
+            surely = len(table.y) >= _FEWEST_ROWS and abs(fractions[1]) <= _LARGEST_UNDER_NOISE
+            if structure is not None and (exact or surely):
                 yield structure
             if exact:
                 return
