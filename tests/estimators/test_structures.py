@@ -19,6 +19,7 @@ from torchalu.estimators.structures import (
     make_structure,
     make_term,
     monomial,
+    shared_factors,
 )
 
 HALF = Fraction(1, 2)
@@ -187,6 +188,23 @@ def test_powers_of_which_all_terms_have_a_part_are_named_once():
     columns, operators, powers = 4, 4 + 3 + 1, np.log(4) + np.log(2)  # -1, -4 and -2; a product
     expected = columns * np.log(4) + operators * np.log(6) + powers
     assert description_nats(shared, 3) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("own", "power", "taken"),
+    [
+        ((-4, -6), Fraction(-1, 2), -4),  # c**2/sqrt(1 + 1/c**2)
+        ((Fraction(-2, 3), Fraction(4, 3)), Fraction(-3, 2), Fraction(-2, 3)),  # z/(1 + z**2)**1.5
+        ((1, 2), Fraction(1), 1),  # c*(1 + c)
+        ((1, -1), Fraction(-1), 0),  # 1/(c + 1/c)
+        ((Fraction(1, 2), 1), Fraction(1, 2), 0),  # sqrt(sqrt(c) + c)
+        ((2, 2, 0), Fraction(1, 2), 0),  # not all terms have it
+    ],
+)
+def test_what_is_taken_out_makes_all_powers_the_shortest(own, power, taken):
+    terms = [monomial({j: 1, 3: one} if one else {j: 1}) for j, one in enumerate(own)]
+    expected = [make_factor({3: 1}, 0, taken)] if taken else []
+    assert shared_factors(terms, power) == expected
 
 
 def test_an_offset_costs_an_operator():

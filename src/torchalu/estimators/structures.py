@@ -209,8 +209,7 @@ def monomial(powers: Mapping[int, Fraction | int]) -> Term | None:
 def shared_factors(terms: Sequence[Term], power: Fraction = Fraction(1)) -> list[Factor]:
     """What may be taken out of all terms of a sum, so that all powers are the shortest to write.
 
-    Of each base that is one of the powers that the terms have it to, 0 for a term that does not
-    mention it.
+    Of each base that all of them mention it is one of the powers that they have it to, or none.
 
     Args:
         terms: of the sum.
@@ -227,20 +226,17 @@ def shared_factors(terms: Sequence[Term], power: Fraction = Fraction(1)) -> list
             powers.setdefault((factor.coefficients, factor.constant), []).append(factor.power)
     shared = []
     for (coefficients, constant), own in powers.items():
-        without = len(terms) - len(own)
-        worthwhile = [one for one in dict.fromkeys(own) if own.count(one) > without]
-        taken = min((Fraction(0), *worthwhile), key=partial(_taken_nats, own, without, power))
-        if taken:
-            shared.append(Factor(coefficients, constant, taken))
+        if len(own) == len(terms):
+            taken = min((Fraction(0), *own), key=partial(_taken_nats, own, power))
+            if taken:
+                shared.append(Factor(coefficients, constant, taken))
     return shared
 
 
-def _taken_nats(own: list[Fraction], without: int, power: Fraction, taken: Fraction) -> float:
-    """What it takes to write a base that some terms have to powers, and others do not mention."""
-    if not taken:
-        return sum(_MENTION + _power_nats(one) for one in own)
-    left = [one - taken for one in own if one != taken] + [-taken] * without
-    return sum(_MENTION + _power_nats(one) for one in (taken * power, *left))
+def _taken_nats(own: list[Fraction], power: Fraction, taken: Fraction) -> float:
+    """What it takes to write a base that terms have to some powers, if one is taken out."""
+    written = [taken * power, *(one - taken for one in own)]
+    return sum(_MENTION + _power_nats(one) for one in written if one)
 
 
 def divided(term: Term, factors: Iterable[Factor]) -> Term:
