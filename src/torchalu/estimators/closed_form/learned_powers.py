@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from torchalu.estimators.closed_form.powers import DENOMINATORS, LARGEST_DENOMINATOR, LARGEST_POWER
+from torchalu.estimators.table import CanonicalTable
 
 EXACT = 1e-9
 """Root mean square of what is left of exact data, as a share of the target."""
@@ -17,12 +18,29 @@ EXACT = 1e-9
 REACHES = 3.0, 1.0
 """Standard errors within which powers are rounded."""
 
+MOST_ROWS, FEWEST_ROWS = 500, 30
+"""Rows that are learned from, and those that formulas which are not exact need."""
+
+STARTS, SPREAD = 8, 1.5
+"""Descents, and the standard deviation of the powers that they start from."""
+
+_MOST_COLUMNS = 9
 _TRIALS = 12
 _LONGEST_STEP = 1.0
 _LEAST_GAIN, _MOST_IDLE = 1e-3, 3
 _STEPS, _STEPS_AFTER_ROUNDING = 80, 20
 _ROUNDING = 1e-7
 _TINY = float(np.finfo(np.float64).tiny)
+
+
+def one_signed_columns(table: CanonicalTable) -> list[int]:
+    """Those on which the target depends most, if they are above 0 on all rows, or below it.
+
+    Args:
+        table: the rows to learn from.
+    """
+    signs = np.abs(np.sign(table.X).sum(axis=0))
+    return [j for j in table.screened(_MOST_COLUMNS) if signs[j] == len(table.y)]
 
 
 class PowerFit(NamedTuple):

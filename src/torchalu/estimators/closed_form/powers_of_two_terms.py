@@ -12,19 +12,19 @@ import numpy as np
 
 from torchalu.estimators.closed_form.learned_powers import (
     EXACT,
+    FEWEST_ROWS,
+    MOST_ROWS,
     REACHES,
+    SPREAD,
+    STARTS,
     LearnedPowers,
     PowerFit,
+    one_signed_columns,
 )
 from torchalu.estimators.closed_form.powers import LARGEST_POWER
 from torchalu.estimators.structures import Structure, make_structure, monomial
 from torchalu.estimators.table import CanonicalTable
 
-_MOST_COLUMNS = 9
-_MOST_ROWS = 500
-_FEWEST_ROWS = 30
-_STARTS = 8
-_SPREAD = 1.5
 _TRIED = 4
 _LARGEST_UNDER_NOISE = 4  # with larger ones a power can pass for a ratio of sums
 _NEAR = 2.0
@@ -52,9 +52,8 @@ def powers_of_two_terms_structures(
     Source:
         Marquardt 1963.
     """
-    table = table.thin(_MOST_ROWS)
-    signs = np.abs(np.sign(table.X).sum(axis=0))
-    columns = [j for j in table.screened(_MOST_COLUMNS) if signs[j] == len(table.y)]
+    table = table.thin(MOST_ROWS)
+    columns = one_signed_columns(table)
     if not columns or abs(np.sign(table.y).sum()) < len(table.y):
         return
     if 2 * len(columns) + 3 >= len(table.y):
@@ -77,7 +76,7 @@ def powers_of_two_terms_structures(
             continue
         for fractions, fit in problem.all_rounded(best):
             structure, exact = _structure(fractions, columns), fit.error < least
-            surely = len(table.y) >= _FEWEST_ROWS and abs(fractions[1]) <= _LARGEST_UNDER_NOISE
+            surely = len(table.y) >= FEWEST_ROWS and abs(fractions[1]) <= _LARGEST_UNDER_NOISE
             if structure is not None and (exact or surely):
                 yield structure
             if exact:
@@ -144,8 +143,8 @@ class _Product(LearnedPowers):
 
     def starts(self, generator: np.random.Generator) -> Iterator[np.ndarray]:
         """Random d, and the rest as least squares have it."""
-        for _ in range(_STARTS):
-            within = _SPREAD * generator.standard_normal(self.logs.shape[1])
+        for _ in range(STARTS):
+            within = SPREAD * generator.standard_normal(self.logs.shape[1])
             of_power = np.log1p(self._bend(0.0, within).term)
             design = np.column_stack([of_power, self.logs, np.ones(len(of_power))])
             power, *before, _ = np.linalg.lstsq(design * self.root[:, None], self.target)[0]

@@ -10,20 +10,20 @@ import numpy as np
 
 from torchalu.estimators.closed_form.learned_powers import (
     EXACT,
+    FEWEST_ROWS,
+    MOST_ROWS,
     REACHES,
+    SPREAD,
+    STARTS,
     LearnedPowers,
     PowerFit,
+    one_signed_columns,
 )
 from torchalu.estimators.closed_form.power_of_sum import POWERS
 from torchalu.estimators.structures import Structure, make_structure, monomial
 from torchalu.estimators.table import CanonicalTable
 
-_MOST_COLUMNS = 9
-_MOST_ROWS = 500
-_FEWEST_ROWS = 30
 _MOST_TERMS = 4
-_STARTS = 8
-_SPREAD = 1.5
 _LARGEST_EXPONENT = 100.0
 
 
@@ -48,15 +48,14 @@ def sum_of_powers_structures(
     Source:
         Golub & Pereyra 1973 for constants that follow from the rest; Marquardt 1963.
     """
-    table = table.thin(_MOST_ROWS)
-    signs = np.abs(np.sign(table.X).sum(axis=0))
-    columns = [j for j in table.screened(_MOST_COLUMNS) if signs[j] == len(table.y)]
+    table = table.thin(MOST_ROWS)
+    columns = one_signed_columns(table)
     for power in (Fraction(1), *POWERS):
         raised = table if power == 1 else table.raised(float(1 / power))
         if raised is None or not columns:
             continue
         for powers, exact in _sums(raised, columns, generator):
-            if exact or len(raised.y) >= _FEWEST_ROWS:
+            if exact or len(raised.y) >= FEWEST_ROWS:
                 terms = [monomial(dict(zip(columns, one, strict=True))) for one in powers]
                 yield make_structure(terms, None in terms, power)
             if exact:
@@ -76,7 +75,7 @@ def _sums(
         shape = terms, len(columns)
         if terms + terms * len(columns) >= len(table.y):
             return
-        starts = (slopes + _SPREAD * generator.standard_normal(shape) for _ in range(_STARTS))
+        starts = (slopes + SPREAD * generator.standard_normal(shape) for _ in range(STARTS))
         best = problem.best(starts, least)
         for reach in REACHES:
             found = None if best is None else problem.rounded(best, reach)
