@@ -36,8 +36,12 @@ def equal(formula, law, names):
         ("P*L**3/(3*E*J) + P*L/(k*G*A)", "PLEJkGA", 0.0),  # a short beam: bending and shear
         ("B*m/(T*k) + M*a*m/(T*c**2*e*k)", "BmTkMace", 0.0),  # a magnet in its mean field
         pytest.param("B*m/(T*k) + M*a*m/(T*c**2*e*k)", "BmTkMace", 0.01, marks=pytest.mark.long),
-        ("V*s/(K*(1 + i/k) + s)", "VsKik", 0.01),  # an enzyme and what competes for it
-        ("q*Q*k/((x - X)**2 + y**2)", "qQkxXy", 0.0),  # the force between charges in a plane
+        pytest.param(  # an enzyme and what competes for it
+            "V*s/(K*(1 + i/k) + s)", "VsKik", 0.01, marks=pytest.mark.long
+        ),
+        pytest.param(  # the force between charges in a plane
+            "q*Q*k/((x - X)**2 + y**2)", "qQkxXy", 0.0, marks=pytest.mark.long
+        ),
     ],
 )
 def test_sums_of_products_of_many_columns(law, names, noise):

@@ -62,7 +62,7 @@ def test_values_of_a_constant():
         ("bonus 19", 0.0),
         pytest.param("I.8.14", 0.01, marks=pytest.mark.long),
         pytest.param("bonus 7", 0.01, marks=pytest.mark.long),
-        ("bonus 17", 0.01),
+        pytest.param("bonus 17", 0.01, marks=pytest.mark.long),
         pytest.param("bonus 19", 0.01, marks=pytest.mark.long),
     ],
 )

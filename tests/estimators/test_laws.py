@@ -148,7 +148,7 @@ LONG = pytest.mark.long
     ("law", "noise"),
     [
         ("a*b/(1 + c**2)", 0.01),
-        ("a/sqrt(b**2 + c**2)", 0.01),
+        pytest.param("a/sqrt(b**2 + c**2)", 0.01, marks=LONG),
         ("a/sqrt(a**2 + b**2 + c**2)", 0.0),
         pytest.param("a/sqrt(a**2 + b**2 + c**2)", 0.01, marks=LONG),
         pytest.param("a*b/(1 + c**2)", 0.0, marks=LONG),
@@ -169,7 +169,8 @@ def test_a_law_among_many_columns_that_do_not_matter(law):
     assert sympy.simplify(model.formula_ - sympy.sympify(law)) == 0
 
 
-@pytest.mark.parametrize("noise", [0.0, pytest.param(0.01, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("noise", [0.0, 0.01])
 def test_where_and_when_in_a_moving_frame(noise):
     """Lorentz's transformation, with the speed of light as a column and as the unit."""
     generator = np.random.default_rng(0)
@@ -329,7 +330,7 @@ def test_every_constant_lies_in_its_own_interval():
         pytest.param("1/(1/a + b/c)", marks=pytest.mark.long),
         "(a*b + c)/(a + c)",
         pytest.param("a*(b**2 + c**2)**(-3/2)", marks=pytest.mark.long),
-        "sqrt(a**2 + b**2) + c",
+        pytest.param("sqrt(a**2 + b**2) + c", marks=pytest.mark.long),
     ],
 )
 def test_the_opposite_of_a_target_above_zero_has_the_opposite_formula(law, noise):

@@ -36,7 +36,7 @@ def equal(formula, text):
 @pytest.mark.parametrize(
     ("operation", "columns", "noise"),
     [
-        pytest.param(*law, noise, marks=() if noise and index % 6 == 5 else pytest.mark.long)
+        pytest.param(*law, noise, marks=() if noise and index % 12 == 5 else pytest.mark.long)
         for noise in (0.0, 0.01)
         for index, law in enumerate(LAWS)
     ],
@@ -69,7 +69,7 @@ def test_recovery_of_twenty(operation, columns, noise):
         "a*b + c*d + b*u + a*d",
         "1/(1/a + b/c)",
         "3.7*a/(1.9 + a)",
-        "sqrt((a - b)**2 + (c - d)**2 + 1)",
+        pytest.param("sqrt((a - b)**2 + (c - d)**2 + 1)", marks=pytest.mark.long),
         "a/sqrt(1 + b**2/c**2)",
         "a/(b + c) + 1.7*d",
     ],
@@ -138,6 +138,7 @@ def test_needle_among_thirty(noise):
     np.testing.assert_allclose(model.predict(outside.X), outside.y, rtol=1e-12)
 
 
+@pytest.mark.long
 def test_a_long_table():
     needle = Needle(columns=8, width=4, shared=2)
     table = needle.sample(6000, 1.0, 2.0, noise=0.01)
@@ -354,6 +355,7 @@ def test_intervals_are_those_of_a_fit_that_frees_all_constants():
     assert (offset.low, offset.high) == pytest.approx((middle - half, middle + half))
 
 
+@pytest.mark.long
 def test_a_rounded_neighbor_does_not_narrow_an_interval():
     covered = 0
     for seed in range(40):
