@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from statistics import mean
 
 import polars as pl
 import pytest
@@ -171,6 +172,14 @@ def test_what_the_whole_paper_would_cost():
     of_all_settings = next(entry for entry in ran if entry["rows"] == 75)
     whole = 50 * weigh(of_all_settings)
     assert few.filter(experiment="figure3")["hours"].item() == pytest.approx(spent * whole)
+
+
+def test_what_a_seed_of_figure_3_costs_without_avx512():
+    ran = json.loads((ROOT / "results/madsen2020/figure3.json").read_text("utf-8"))["runs"]
+    hours = {entry["seeds"][0]: entry["core_hours"] for entry in ran if entry["rows"] == 56}
+    without = [hours.pop(seed) for seed in range(26, 31)]
+    assert "seeds 26 to 30 of figure 3, ran on processors without AVX-512" in PAGE
+    assert f"and {mean(without) / mean(hours.values()):.1f} times (figure 3) as long" in PAGE
 
 
 def test_what_figures_3_and_8_have_in_common_with_other_rows():
