@@ -49,7 +49,7 @@ def merge(tmp_path):
         path = tmp_path / f"run{next(numbers)}"
         with RunFolder(path, study) as folder:
             part = study.run(Chunk("only"), path, print)
-            folder.write("only", encode(part), Cost(1.0, 1.0, "here", "a core"))
+            folder.write("only", encode(part), Cost(1.0, 1.0, "here", "a core", "a set"))
             results.merge(folder, tmp_path / "res", command, replace=replace)
         return json.loads((tmp_path / "res" / "toy.json").read_text())["runs"]
 

@@ -14,6 +14,7 @@ from torchalu.cli import main, results
 from torchalu.cli.merge_checks import check_same
 from torchalu.cli.outcome_tables import csv_text, read_outcomes
 from torchalu.cli.run import _read
+from torchalu.engine import instruction_set
 from torchalu.experiments import Runs, get
 from torchalu.train import RunFolder
 from warp_training import emulate
@@ -72,6 +73,7 @@ def test_results_are_merged_by_key(tiny, tmp_path):
     assert [run["rows"] for run in runs] == [3, 4]
     assert runs[0]["command"].endswith("--out a --models NMU --results res --quiet")
     assert all(run["core_hours"] > 0 and run["processor"] and run["date"] for run in runs)
+    assert all(run["instruction_set"] == instruction_set() for run in runs)
     assert not any("device" in run or "device_hours" in run for run in runs)
 
 

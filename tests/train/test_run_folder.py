@@ -15,7 +15,7 @@ from studies import Digests, Subtraction
 from torchalu import sweep
 from torchalu.train import Chunk, Cost, Part, RunFolder, encode
 
-COST = Cost(1.0, 2.0, "here", "a processor")
+COST = Cost(1.0, 2.0, "here", "a processor", "a set")
 PARTS = (".parquet", ".outcomes.parquet", ".safetensors")
 
 
@@ -308,6 +308,13 @@ def test_costs_add_up(tmp_path):
             folder.write(f"seed-{seed}", encode(part), COST)
         assert folder.core_hours == pytest.approx(6 / 3600)
         assert (folder.runs, folder.processors) == (3, ["a processor"])
+        assert folder.instruction_sets == ["a set"]
+    path = tmp_path / "parts" / "seed-0.json"
+    marker = json.loads(path.read_text())
+    del marker["instruction_set"]  # as earlier versions wrote it
+    path.write_text(json.dumps(marker))
+    with RunFolder(tmp_path, Digests()) as folder:
+        assert (folder.runs, folder.instruction_sets) == (3, ["a set", "unknown"])
 
 
 def test_another_version_of_a_package_is_named(done, caplog):

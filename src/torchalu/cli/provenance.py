@@ -72,6 +72,7 @@ def entry_of(run: RunFolder, command: str) -> dict[str, Any]:
         "rows": run.runs,
         "core_hours": round(run.core_hours, 6),
         "processor": "; ".join(run.processors),
+        "instruction_set": "; ".join(run.instruction_sets),
         **_on_device(run),
         **({"seeds": seeds} if (seeds := seed_range(run.study)) else {}),
         "settings": digests_of(run.study),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import atexit
 import os
-import platform
 import queue
 import sys
 import threading
@@ -16,7 +15,7 @@ import torch
 from torchalu.sweep.meter import Meter, Reading
 from torchalu.sweep.progress import Progress
 from torchalu.sweep.worker import Worker
-from torchalu.train import Chunk, Cost, RunFolder, Spent, Stopped, encode, processor
+from torchalu.train import Chunk, Cost, RunFolder, Spent, Stopped, encode
 
 _LOOK_EVERY_SECONDS = 0.1
 _NOTE_EVERY_SECONDS = 10.0
@@ -60,7 +59,7 @@ class _Crew:
         self.stop = threading.Event()
         self.error: BaseException | None = None
         self._folder, self._bar = folder, bar
-        self._meter, self._processor = Meter(), processor()
+        self._meter = Meter()
         self._queue: queue.SimpleQueue[Chunk] = queue.SimpleQueue()
         self._ended: list[threading.Event] = []
         self._apart = False
@@ -151,8 +150,8 @@ class _Crew:
                     self._folder.note_spent(chunk.name, _total(earlier, reading))
                 raise
         spent = _total(earlier, reading)
-        seconds = (round(spent.wall_seconds, 3), round(spent.core_seconds, 3))
-        self._folder.write(chunk.name, files, Cost(*seconds, platform.node(), self._processor))
+        cost = Cost.here(spent.wall_seconds, spent.core_seconds)
+        self._folder.write(chunk.name, files, cost)
         self._bar.update(chunk.name, 1.0)
 
 

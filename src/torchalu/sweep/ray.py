@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import platform
 import socket
 import tempfile
 from collections.abc import Iterator
@@ -15,7 +14,7 @@ import torch
 
 from torchalu.sweep.meter import Meter
 from torchalu.sweep.progress import Progress
-from torchalu.train import Chunk, Cost, RunFolder, Study, encode, processor
+from torchalu.train import Chunk, Cost, RunFolder, Study, encode
 
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 try:
@@ -157,5 +156,4 @@ def _task(study: Study, chunk: Chunk) -> tuple[dict[str, bytes], Cost]:
 
     with Meter().measure() as reading, tempfile.TemporaryDirectory() as scratch:
         files = encode(study.run(chunk, Path(scratch), report))
-    seconds = (round(reading.wall_seconds, 3), round(reading.core_seconds, 3))
-    return files, Cost(*seconds, platform.node(), processor())
+    return files, Cost.here(reading.wall_seconds, reading.core_seconds)

@@ -6,19 +6,25 @@ import errno
 import hashlib
 import io
 import json
+import platform
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import polars as pl
 import safetensors.torch
 
+from torchalu.engine import instruction_set
 from torchalu.train.files import write_atomic
+from torchalu.train.machine import processor
 from torchalu.train.study import Part
 
 RECORDS, OUTCOMES, WEIGHTS, MARKER = ".parquet", ".outcomes.parquet", ".safetensors", ".json"
 SUFFIXES = (RECORDS, OUTCOMES, WEIGHTS)
+
+_NOT_NOTED = "unknown"
+"""The instruction set of a part whose marker is from before it was noted."""
 
 _PASSING = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ESTALE, errno.EACCES, errno.EPERM)
 """What keeps a sound file from being read."""
@@ -33,9 +39,10 @@ class Cost:
         core_seconds: of processor time, in all its threads.
         host: the machine that did it.
         processor: and what that machine computes with.
+        instruction_set: of the native trainer; on another, the last bits of results may differ.
 
     Example:
-        >>> Cost(1.5, 1.25, "here", "a processor").core_seconds
+        >>> Cost.here(1.5, 1.25).core_seconds
         1.25
     """
 
@@ -43,6 +50,18 @@ class Cost:
     core_seconds: float
     host: str
     processor: str
+    instruction_set: str
+
+    @classmethod
+    def here(cls, wall_seconds: float, core_seconds: float) -> Self:
+        """What a chunk took on this machine.
+
+        Args:
+            wall_seconds: from its beginning to its end.
+            core_seconds: of processor time.
+        """
+        seconds = (round(wall_seconds, 3), round(core_seconds, 3))
+        return cls(*seconds, platform.node(), processor(), instruction_set())
 
 
 class CorruptPart(ValueError):
@@ -146,4 +165,5 @@ def _cost(marker: Any) -> Cost:
         float(marker["core_seconds"]),
         str(marker["host"]),
         str(marker["processor"]),
+        str(marker.get("instruction_set", _NOT_NOTED)),
     )

@@ -66,7 +66,7 @@ class RunFolder:
         ...         return Part(pl.DataFrame(), pl.DataFrame({"seed": [0], "square": [9]}))
         ...     def summarize(self, outcomes):
         ...         return {"square": outcomes}
-        >>> study, cost = Square(), Cost(0.0, 0.0, "here", "any")
+        >>> study, cost = Square(), Cost.here(0.0, 0.0)
         >>> with tempfile.TemporaryDirectory() as path:
         ...     with RunFolder(path, study) as folder:
         ...         folder.write("only", encode(study.run(Chunk("only"), path, print)), cost)
@@ -120,6 +120,11 @@ class RunFolder:
     def processors(self) -> list[str]:
         """The names of the processors that the parts come from."""
         return sorted({cost.processor for _, cost in self._parts.values()})
+
+    @property
+    def instruction_sets(self) -> list[str]:
+        """The instruction sets that the parts were trained with."""
+        return sorted({cost.instruction_set for _, cost in self._parts.values()})
 
     def note_end(self, seconds: float) -> None:
         """Note in `environments` how long this process has worked.
