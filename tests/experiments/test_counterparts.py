@@ -70,6 +70,6 @@ def test_committed_outcomes_of_a_setting_are_the_same_in_both(part):
     assert near["seed"].sort().to_list() == without_avx512
     assert near["solved"].equals(near["solved too"])
     steps = near.filter("solved")
-    nearly = pytest.approx(steps["solved_at_step too"].to_list(), rel=0.004)
+    nearly = pytest.approx(steps["solved_at_step too"].to_list(), rel=0.01)
     assert steps["solved_at_step"].to_list() == nearly
     assert not near["validation_loss"].equals(near["validation_loss too"])  # or they are alike
