@@ -157,7 +157,7 @@ def test_what_the_whole_paper_would_cost():
     assert f"{round(17.5 * 365.25 * 24 / hours, -2):,.0f} times less" in PAGE
     assert f"about {hours / 2 / 24:.1f} days on two cores" in PAGE
     few = costs.filter(pl.col("experiment").is_in(["figure3", "figure8"]))
-    assert few["seeds"].to_list() == [33, 50]
+    assert few["seeds"].to_list() == [35, 50]
     assert few["hours"].sum() > 0.8 * hours
     readme = " ".join((ROOT / "README.md").read_text("utf-8").split())
     assert f"come to {hours:.0f} core-hours here" in readme
@@ -219,4 +219,6 @@ def test_what_figure_3_shows():
     assert f"the NMU learns in {solved} of {of}, and no other model in one" in PAGE
     assert both_sides.filter(pl.col("model") != "NMU")["solved"].sum() == 0
     assert ranges.filter(interpolation_range="U[1.1,1.2]")["solved"].sum() == 0
-    assert table.filter(model="NALU")["solved"].sum() == 0
+    nalu = table.filter(pl.col("solved") > 0, model="NALU")
+    (where,), (solved,), (of,) = nalu["interpolation_range"], nalu["solved"], nalu["seeds"]
+    assert f"NALU learns in {solved} of {of} on {where}, and nowhere else." in PAGE
