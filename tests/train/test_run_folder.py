@@ -13,6 +13,7 @@ from safetensors.torch import load_file
 
 from studies import Digests, Subtraction
 from torchalu import sweep
+from torchalu.engine import instruction_set
 from torchalu.train import Chunk, Cost, Part, RunFolder, encode
 
 COST = Cost(1.0, 2.0, "here", "a processor", "a set")
@@ -309,12 +310,16 @@ def test_costs_add_up(tmp_path):
         assert folder.core_hours == pytest.approx(6 / 3600)
         assert (folder.runs, folder.processors) == (3, ["a processor"])
         assert folder.instruction_sets == ["a set"]
-    path = tmp_path / "parts" / "seed-0.json"
+
+
+def test_a_part_of_a_version_that_noted_no_instruction_set(done):
+    path = next((done / "parts").glob("*.json"))
     marker = json.loads(path.read_text())
-    del marker["instruction_set"]  # as earlier versions wrote it
+    del marker["instruction_set"]
     path.write_text(json.dumps(marker))
-    with RunFolder(tmp_path, Digests()) as folder:
-        assert (folder.runs, folder.instruction_sets) == (3, ["a set", "unknown"])
+    with RunFolder(done, Subtraction(3)) as folder:
+        assert not folder.todo
+        assert folder.instruction_sets == sorted([instruction_set(), "unknown"])
 
 
 def test_another_version_of_a_package_is_named(done, caplog):
