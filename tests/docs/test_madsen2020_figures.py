@@ -154,10 +154,10 @@ def test_what_the_whole_paper_would_cost():
     assert f"they are {runs:,} runs, sequential MNIST apart" in PAGE
     assert f"come to {hours:.0f} core-hours at the cost of those that have been run" in PAGE
     assert f"to {to_the_end:.0f} if none ended before its last step" in PAGE
-    assert f"{round(17.5 * 365.25 * 24 / hours, -2):,.0f} times less" in PAGE
+    assert f"{round(17.5 * 365.25 * 24 / hours, -1):,.0f} times less" in PAGE
     assert f"about {hours / 2 / 24:.1f} days on two cores" in PAGE
     few = costs.filter(pl.col("experiment").is_in(["figure3", "figure8"]))
-    assert few["seeds"].to_list() == [46, 50]
+    assert few["seeds"].to_list() == [48, 50]
     assert few["hours"].sum() > 0.8 * hours
     readme = " ".join((ROOT / "README.md").read_text("utf-8").split())
     assert f"come to {hours:.0f} core-hours here" in readme
