@@ -155,11 +155,11 @@ def test_products_of_more_than_100_inputs():
     assert solved["NAC*,sigma"] == sizes * seeds
     gated = runs.filter(model="Gated NAU/NMU")
     assert set(gated["status"]) == {"nan"}
-    assert gated["steps"].max() < 2000
+    at_once = gated.filter(pl.col("steps") < 2).height
     for sentence in (
         f"NAC*,sigma solved all {sizes * seeds} runs, NMU {solved['NMU']} of them",
         f"NAC* {solved['NAC*']}, and NAC*,NMU {both}, of which {of_125} have 125 inputs.",
-        "each of its runs ended within 2,000 steps",
+        f"overflowed in each run, in {at_once} at the first or second step",
     ):
         assert sentence in PAGE
 
